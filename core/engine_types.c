@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ownership of the value types that operations of engine.h hand out. No engine, no policy. */
+#include "engine.h"
+
+void cordon_engine_facts_clear(cordon_engine_facts *facts)
+{
+    free(facts->version);
+    free(facts->api);
+    free(facts->os);
+    free(facts->architecture);
+    free(facts->storage_driver);
+    free(facts->runtime);
+    cordon_fact_list_clear(&facts->security);
+    cordon_fact_list_clear(&facts->warnings);
+    *facts = (cordon_engine_facts){0};
+}
+
+void cordon_list_clear(cordon_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].id);
+        free(list->items[i].name);
+        cordon_fact_list_clear(&list->items[i].labels);
+    }
+    free(list->items);
+    *list = (cordon_list){0};
+}
+
+void cordon_event_clear(cordon_event *event)
+{
+    free(event->id);
+    free(event->container_id);
+    free(event->raw_action);
+    cordon_fact_list_clear(&event->labels);
+    *event = (cordon_event){0};
+}
