@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cordon's configuration: typed, closed, with every default compiled in, so that a machine
+ * without any file works. Documented key by key in etc/cordon.conf.
+ *
+ * Precedence, per key, later wins: compiled-in defaults, the system file, the user's file, the
+ * --config file. Lists (engines, runner.approved) replace the earlier list as a whole. Command
+ * line options and environment are not configuration: the CLI applies them afterwards, and
+ * select.h documents how they rank when an engine is chosen.
+ *
+ * SECURITY: nothing is ever read from the worktree, and no file that others may write is read
+ * (trust.h). Unknown, repeated, mistyped and out-of-range keys, @include and numbers that do not
+ * fit are errors that name file, line and key; nothing is skipped, clamped or defaulted.
+ */
+#ifndef CORDON_CONFIG_H
+#define CORDON_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "kit/cleanup.h"
+#include "text_list.h"
+#include "trust.h"
+
+/*
+ * One named engine. name is unique, never "auto". endpoint passed cordon_endpoint_check. The TLS
+ * files are absolute paths, all three set or all three NULL.
+ */
+typedef struct cordon_engine_config {
+    char *name;
+    int kind; /* cordon_engine_kind */
+    char *endpoint;
+    char *tls_ca_file;
+    char *tls_cert_file;
+    char *tls_key_file;
+} cordon_engine_config;
+
+typedef struct cordon_engine_configs {
+    size_t count;
+    cordon_engine_config *items;
+} cordon_engine_configs;
+
+/* Pins, "sha256:<64 hex>" or "name@sha256:<64 hex>"; NULL where none is configured. */
+typedef struct cordon_image_pins {
+    char *claude;
+    char *codex;
+    char *runner;
+} cordon_image_pins;
+
+/* Exact approved argument vectors; each has at least one item. */
+typedef struct cordon_argv_list {
+    size_t count;
+    cordon_text_list *items;
+} cordon_argv_list;
+
+typedef enum cordon_runner_network {
+    CORDON_RUNNER_NETWORK_UNKNOWN = 0,
+    CORDON_RUNNER_NETWORK_NONE,
+} cordon_runner_network;
+
+typedef struct cordon_runner_config {
+    cordon_argv_list approved;
+    int network; /* cordon_runner_network */
+} cordon_runner_config;
+
+/* Every limit is set; none is "unlimited". */
+typedef struct cordon_limits_config {
+    int64_t deadline_ms;  /* of the whole invocation */
+    int64_t grace_ms;     /* between TERM and KILL */
+    int64_t memory_bytes; /* of the step; no swap beyond it */
+    int64_t nano_cpus;    /* 1e9 is one processor; a multiple of 1e6 */
+    int64_t pids;
+    int64_t open_files;
+    int64_t scratch_bytes;    /* the step's writable tmpfs */
+    int64_t output_bytes;     /* stdout and stderr together */
+    int64_t worktree_entries; /* how many entries of a worktree are looked at for sockets */
+} cordon_limits_config;
+
+/* Where vendor networks get their subnets: range_address/range_prefix cut into /prefix blocks. */
+typedef struct cordon_network_config {
+    char *range;            /* "10.213.0.0/16", as configured */
+    uint32_t range_address; /* host byte order, no host bits set */
+    int range_prefix;
+    int64_t prefix; /* > range_prefix, at most 29: the engine, the proxy and the step need room */
+} cordon_network_config;
+
+typedef enum cordon_podman_service {
+    CORDON_PODMAN_SERVICE_UNKNOWN = 0,
+    CORDON_PODMAN_SERVICE_AUTO, /* serve for the time of the run if no socket is up */
+    CORDON_PODMAN_SERVICE_NEVER,
+} cordon_podman_service;
+
+typedef struct cordon_config {
+    char *engine; /* "auto", or a name for cordon_select */
+    cordon_engine_configs engines;
+    cordon_image_pins images;
+    cordon_runner_config runner;
+    cordon_limits_config limits;
+    cordon_network_config network;
+    char *
+        vendors_dir; /* absolute: a relative one is taken from the folder of the file that has it */
+    int podman_service;   /* cordon_podman_service */
+    char *podman_program; /* absolute path, or a bare name to be searched in PATH */
+    /*
+     * The operator accepts a run without memory, pids or cpu limits where the engine cannot
+     * enforce them (rootless on cgroup v1). Default false: such a run is refused.
+     */
+    bool allow_unenforced_limits;
+    cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */
+} cordon_config;
+
+/*
+ * system_file    optional file: fine if absent; also the folder of the default vendors_dir
+ * user_file      optional file: fine if absent; may be NULL
+ * explicit_file  --config: must exist; may be NULL
+ * trust          who may have written them, and the worktree they must not be in
+ */
+typedef struct cordon_config_sources {
+    const char *system_file;
+    const char *user_file;
+    const char *explicit_file;
+    cordon_trust trust;
+} cordon_config_sources;
+
+/*
+ * Loads all files over the defaults.
+ * @return 0, or -1 with CONFIG ("FILE:LINE: KEY: reason; form"), REFUSED (a file that others may
+ *         write, in the worktree, a symlink), SYSTEM, NOMEM
+ */
+int cordon_config_load(const cordon_config_sources *sources, cordon_config *ret_config,
+                       cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * Applies one configuration text to *config, as cordon_config_load does for each file. `file` is
+ * its absolute path, for messages and relative paths. On failure *config is partly changed: only
+ * clear it. Exposed for tests, fuzzing and `cordon config`.
+ */
+int cordon_config_apply(cordon_config *config, const char *file, const char *text, size_t length,
+                        cordon_err *err) __attribute__((warn_unused_result));
+
+/* The compiled-in defaults; system_file as above. */
+int cordon_config_init(cordon_config *ret_config, const char *system_file, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Frees everything. Fine on a zeroed or half-built value. */
+void cordon_config_clear(cordon_config *config);
+CORDON_DEFINE_AUTO(cordon_config, cordon_config_clear)
+
+/* The configured engine of this name, borrowed, or NULL. */
+const cordon_engine_config *cordon_config_engine(const cordon_config *config, const char *name);
+
+/* 0 if text is a pin of one of the two forms, else -1 with CONFIG. Also for --image. */
+int cordon_config_check_pin(const char *text, cordon_err *err) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one folder of the host that a step may see. Resolving pins it by descriptor, device and
+ * inode, and refuses what would hand the agent more than a project: system folders, a home,
+ * anything with a live socket in it (a bind-mounted unix socket works from inside any network
+ * namespace, read-only or not), key stores, and other file systems mounted below.
+ */
+#ifndef CORDON_WORKTREE_H
+#define CORDON_WORKTREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kit/cleanup.h"
+#include "kit/deadline.h"
+#include "kit/error.h"
+
+/* Deepest folder below the worktree that is looked at; a deeper tree is refused. */
+#define CORDON_WORKTREE_MAX_DEPTH 128
+
+/*
+ * What the worktree is compared with. All borrowed; the CLI knows the home and the runtime folder.
+ * home          the caller's home directory, or NULL if there is none
+ * sockets       paths of engine sockets in use or configured (no "unix://"); the well-known ones
+ *               are always looked at too
+ * max_entries   how many entries are looked at (limits.worktree_entries)
+ * mountinfo     NULL for /proc/self/mountinfo
+ */
+typedef struct cordon_worktree_rules {
+    const char *home;
+    const char *runtime_dir; /* XDG_RUNTIME_DIR, or NULL */
+    const char *const *sockets;
+    size_t socket_count;
+    int64_t max_entries;
+    const char *mountinfo;
+} cordon_worktree_rules;
+
+/*
+ * path   absolute, without symlinks, ".", ".." or doubled slashes
+ * fd     O_PATH descriptor of the folder, owned: /proc/self/fd/N reaches it whatever its name
+ */
+typedef struct cordon_worktree {
+    char *path;
+    int fd;
+    dev_t dev;
+    ino_t ino;
+} cordon_worktree;
+
+#define CORDON_WORKTREE_INIT                                                                       \
+    {                                                                                              \
+        .path = NULL, .fd = -1, .dev = 0, .ino = 0                                                 \
+    }
+
+/*
+ * Resolves and checks a folder. A relative path starts at the current directory.
+ *
+ * @return 0, or -1 with NOTFOUND (missing), CONFIG (empty, not a directory, not UTF-8 or with
+ *         control characters), REFUSED (symlink, /, home, system folder, socket, key store,
+ *         mount below, too large to look through), TIMEOUT, CANCELLED, SYSTEM, NOMEM.
+ *         The message names the thing, the reason and the next step.
+ */
+int cordon_worktree_open(const char *path, const cordon_worktree_rules *rules, cordon_deadline dl,
+                         cordon_worktree *ret_worktree, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * Right before a start: the path still leads, without a symlink, to the same device and inode,
+ * and nothing has been mounted below.
+ * @param mountinfo  NULL for /proc/self/mountinfo
+ * @return 0, or -1 with REFUSED naming the path, or SYSTEM, NOMEM
+ */
+int cordon_worktree_recheck(const cordon_worktree *worktree, const char *mountinfo, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Closes and frees. Fine on CORDON_WORKTREE_INIT. */
+void cordon_worktree_clear(cordon_worktree *worktree);
+CORDON_DEFINE_AUTO(cordon_worktree, cordon_worktree_clear)
+
+#endif
