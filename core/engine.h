@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract that an engine fulfils: typed operations over typed facts.
+ *
+ * Division of labour. Core owns names, labels, limits, budgets and verdicts. An engine speaks
+ * its daemon's protocol and nothing else: it never decides that a value is good, never retries a
+ * change, never picks another object than the one named, and lets no raw JSON out.
+ *
+ * Common rules of all operations, not repeated below:
+ *  - `impl` is the cookie from open. Operations may be called from several threads at once.
+ *  - Inputs are borrowed for the call. `ret_` outputs are owned by the caller and untouched on
+ *    failure. The result is 0, or -1 with err set; err is set if and only if -1 is returned.
+ *  - The deadline is absolute: no byte is sent once it has passed, and nothing waits beyond it.
+ *    Codes of every operation: TIMEOUT, CANCELLED, UNREACHABLE, PROTOCOL, NOMEM, ENGINE.
+ *  - A changing operation sends its request exactly once. When the request may have arrived and
+ *    the answer did not come whole, the code is INDETERMINATE: core looks the object up by its
+ *    ownership token; it never repeats the request blindly.
+ *  - SECURITY: `id` is a full hex id that the engine returned. Implementations refuse anything
+ *    else (INVALID), because names and prefixes can be re-pointed.
+ *  - SECURITY: everything a daemon says is hostile: bounded in size and depth, strictly parsed.
+ *    Daemon text in messages passes cordon_err_printable.
+ *
+ * No slot is NULL. What an engine cannot do is CORDON_ERR_UNSUPPORTED and missing in
+ * cordon_engine_facts.can, which core compares with what a plan needs right after open.
+ */
+#ifndef CORDON_ENGINE_H
+#define CORDON_ENGINE_H
+
+#include "facts.h"
+#include "kit/deadline.h"
+#include "spec.h"
+
+/* Hex characters of a full object id. */
+#define CORDON_ID_HEX 64
+
+/* A raw byte stream to or from the daemon; see kit/stream.h for what can be done with it. */
+typedef struct cordon_stream cordon_stream;
+
+typedef enum cordon_engine_kind {
+    CORDON_ENGINE_UNKNOWN = 0,
+    CORDON_ENGINE_DOCKER,
+    CORDON_ENGINE_PODMAN,
+} cordon_engine_kind;
+
+/*
+ * Where and how to reach a daemon. Borrowed.
+ * endpoint   "unix:///abs/path", "tcp://host:port" (TLS is required unless host is loopback)
+ * tls_*      PEM files for mutual TLS, or NULL
+ */
+typedef struct cordon_engine_address {
+    const char *endpoint;
+    const char *tls_ca_file;
+    const char *tls_cert_file;
+    const char *tls_key_file;
+} cordon_engine_address;
+
+/* Mechanisms that a plan may depend on. They describe, they never waive a check. */
+enum {
+    CORDON_CAN_MOUNT_IMAGES = 1U << 0, /* a read-only image mount in a container */
+    CORDON_CAN_LOAD_ON_BASE = 1U << 1, /* image_load may omit layers that are present */
+    CORDON_CAN_KEEP_ID = 1U << 2,      /* CORDON_USERNS_KEEP_ID */
+    CORDON_CAN_LIMIT_MEMORY = 1U << 3,
+    CORDON_CAN_LIMIT_CPU = 1U << 4,
+    CORDON_CAN_LIMIT_PIDS = 1U << 5,
+    CORDON_CAN_DEFAULT_SECCOMP = 1U << 6, /* the daemon confirms its built-in seccomp profile */
+    CORDON_CAN_SHOW_SYSCTLS = 1U << 7,    /* container facts show sysctls */
+    CORDON_CAN_SHOW_NAMESPACES = 1U << 8, /* ... all namespace modes, ipc included */
+    CORDON_CAN_SHOW_CREATED_ENDPOINTS = 1U << 9, /* network facts list created containers */
+};
+
+/* What describe learned. Texts are printable; version is as the daemon writes it. */
+typedef struct cordon_engine_facts {
+    cordon_engine_kind kind;
+    char *version;
+    char *api;
+    char *os;
+    char *architecture; /* as in image facts: "amd64", "arm64" */
+    char *storage_driver;
+    char *runtime;
+    cordon_fact_bool rootless;
+    cordon_fact_int cgroup_version;
+    unsigned can;              /* CORDON_CAN_ bits */
+    cordon_fact_list security; /* the daemon's own list, for doctor and the receipt */
+    cordon_fact_list warnings; /* the daemon's own, for doctor */
+} cordon_engine_facts;
+
+void cordon_engine_facts_clear(cordon_engine_facts *facts);
+CORDON_DEFINE_AUTO(cordon_engine_facts, cordon_engine_facts_clear)
+
+/*
+ * Connects, tells the daemon's kind and negotiates the API version.
+ * UNREACHABLE  nothing usable at the endpoint; message says missing, refused, a directory, ...
+ * UNSUPPORTED  the version is too old or too new, or it is another kind of daemon (the message
+ *              names the kind to use: Podman's Docker-compatible API is not a Docker)
+ */
+typedef int cordon_engine_open_fn(const cordon_engine_address *address, cordon_deadline dl,
+                                  void **ret_impl, cordon_err *err);
+typedef void cordon_engine_close_fn(void *impl);
+
+/* Reads what the daemon is and can do. UNSUPPORTED: CNI networking, a foreign OS, no seccomp. */
+typedef int cordon_engine_describe_fn(void *impl, cordon_deadline dl,
+                                      cordon_engine_facts *ret_facts, cordon_err *err);
+
+/*
+ * Looks an image up by id ("sha256:hex" or bare hex), by "name@sha256:digest", or - for display
+ * only - by name. NOTFOUND: no such image here; nothing is ever pulled.
+ */
+typedef int cordon_image_resolve_fn(void *impl, const char *reference, cordon_deadline dl,
+                                    cordon_image_facts *ret_facts, cordon_err *err);
+
+/*
+ * Loads a docker-archive tar of one image. Success means that the daemon took the archive; core
+ * then resolves the id that it computed itself. ENGINE: the daemon reported a failure inside a
+ * 200 answer.
+ */
+typedef int cordon_image_load_fn(void *impl, const void *tar, size_t length, cordon_deadline dl,
+                                 cordon_err *err);
+
+/* Removes an image by id, without pruning parents and without force. NOTFOUND, CONFLICT. */
+typedef int cordon_image_remove_fn(void *impl, const char *id, cordon_deadline dl, cordon_err *err);
+
+/*
+ * Creates a network. OVERLAP: the subnet is taken: choose another. CONFLICT: the name is taken.
+ * Any warning of the daemon is an ENGINE error that quotes it, with the id in ret_id set if it
+ * is known, so that core can remove the network.
+ */
+typedef int cordon_network_create_fn(void *impl, const cordon_network_spec *spec,
+                                     cordon_deadline dl, char **ret_id, cordon_err *err);
+
+/* NOTFOUND: no network has this id (one of the same name does not count). */
+typedef int cordon_network_inspect_fn(void *impl, const char *id, cordon_deadline dl,
+                                      cordon_network_facts *ret_facts, cordon_err *err);
+
+/* Attaches a container that is not running yet, with a fixed address. NOTFOUND, CONFLICT. */
+typedef int cordon_network_connect_fn(void *impl, const char *network_id, const char *container_id,
+                                      const cordon_endpoint_spec *endpoint, cordon_deadline dl,
+                                      cordon_err *err);
+
+/*
+ * Removes a network by id, never by name and never by force. NOTFOUND: gone. CONFLICT: still in
+ * use; an engine that would remove it under a container's feet asks for its users first.
+ */
+typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline dl,
+                                     cordon_err *err);
+
+/*
+ * Creates a container and, where one request cannot, attaches it to all of spec->endpoints.
+ * Success: it exists in state created, and the daemon warned of nothing.
+ * NOTFOUND  the image, a network or a bind source is missing; the message names it
+ * CONFLICT  the name is taken
+ * ENGINE    anything else, and every warning (quoted)
+ * On failure the container may exist: *ret_id is set as soon as the id is known, success or not
+ * (the one output that is not untouched), and core removes it.
+ */
+typedef int cordon_container_create_fn(void *impl, const cordon_container_spec *spec,
+                                       cordon_deadline dl, char **ret_id, cordon_err *err);
+
+typedef int cordon_container_inspect_fn(void *impl, const char *id, cordon_deadline dl,
+                                        cordon_container_facts *ret_facts, cordon_err *err);
+
+enum {
+    CORDON_ATTACH_STDIN = 1U << 0,
+};
+
+/*
+ * Opens the container's standard streams before its start: stdout and stderr come multiplexed
+ * (kit/stdcopy.h), stdin is written raw. Success means that the daemon has switched the
+ * connection over. The stream outlives no impl; end of file means the process closed its
+ * streams or the daemon went away: ask wait or inspect which.
+ */
+typedef int cordon_container_attach_fn(void *impl, const char *id, unsigned flags,
+                                       cordon_deadline dl, cordon_stream **ret_stream,
+                                       cordon_err *err);
+
+/*
+ * Starts a created container. Exactly one request. CONFLICT: it had been started already (304):
+ * a container that somebody else started is not ours to use. NOTFOUND: it, its network or its
+ * bind source is gone. ENGINE: the daemon could not start it; its text is quoted.
+ */
+typedef int cordon_container_start_fn(void *impl, const char *id, cordon_deadline dl,
+                                      cordon_err *err);
+
+/*
+ * Sends a signal ("SIGTERM") to the first process. CONFLICT: it is not running, whatever status
+ * the daemon gives that.
+ */
+typedef int cordon_container_signal_fn(void *impl, const char *id, const char *signal_name,
+                                       cordon_deadline dl, cordon_err *err);
+
+/*
+ * Waits for the end of a container that was started. ret_exit_code is 0..255. SECURITY: an error
+ * answer, a hang or a never started container is never turned into a status: PROTOCOL.
+ */
+typedef int cordon_container_wait_fn(void *impl, const char *id, cordon_deadline dl,
+                                     int *ret_exit_code, cordon_err *err);
+
+/*
+ * Removes a container by id with its anonymous volumes, killing it if it runs. Success: the
+ * daemon says so. NOTFOUND: gone. CONFLICT: a removal is under way or lost a race; ask again.
+ */
+typedef int cordon_container_remove_fn(void *impl, const char *id, cordon_deadline dl,
+                                       cordon_err *err);
+
+/*
+ * The last bytes of the container's log, stdout and stderr together, at most limit bytes, for an
+ * error message. *ret_text is NUL-terminated and not yet printable.
+ */
+typedef int cordon_container_log_fn(void *impl, const char *id, size_t limit, cordon_deadline dl,
+                                    char **ret_text, cordon_err *err);
+
+typedef enum cordon_object_type {
+    CORDON_OBJECT_UNKNOWN = 0,
+    CORDON_OBJECT_CONTAINER,
+    CORDON_OBJECT_NETWORK,
+    CORDON_OBJECT_VOLUME,
+    CORDON_OBJECT_IMAGE,
+} cordon_object_type;
+
+/* One object that carries a label. labels is the object's whole set, from the list answer. */
+typedef struct cordon_listed {
+    char *id;
+    char *name;
+    cordon_fact_list labels;
+} cordon_listed;
+
+typedef struct cordon_list {
+    size_t count;
+    cordon_listed *items;
+} cordon_list;
+
+void cordon_list_clear(cordon_list *list);
+CORDON_DEFINE_AUTO(cordon_list, cordon_list_clear)
+
+/*
+ * Lists containers (in any state) or networks that carry label "key=value". A hint only: a
+ * daemon may ignore the filter; core checks the labels of each.
+ */
+typedef int cordon_list_by_label_fn(void *impl, cordon_object_type type, const char *label,
+                                    cordon_deadline dl, cordon_list *ret_list, cordon_err *err);
+
+/* What happened to an object. Everything that core does not expect counts as OTHER. */
+typedef enum cordon_event_action {
+    CORDON_EVENT_OTHER = 0,
+    CORDON_EVENT_CREATE,
+    CORDON_EVENT_INIT,
+    CORDON_EVENT_ATTACH,
+    CORDON_EVENT_START,
+    CORDON_EVENT_DIE, /* exit_code is known */
+    CORDON_EVENT_CLEANUP,
+    CORDON_EVENT_KILL, /* a signal was sent */
+    CORDON_EVENT_STOP,
+    CORDON_EVENT_OOM,
+    CORDON_EVENT_REMOVE,
+    CORDON_EVENT_CONNECT, /* network: container_id was attached */
+    CORDON_EVENT_DISCONNECT,
+    CORDON_EVENT_MOUNT,
+    CORDON_EVENT_UNMOUNT,
+    CORDON_EVENT_UPDATE,
+    CORDON_EVENT_RENAME,
+    CORDON_EVENT_EXEC,
+    CORDON_EVENT_COPY, /* archive up- or download */
+    CORDON_EVENT_PAUSE,
+    CORDON_EVENT_UNPAUSE,
+    CORDON_EVENT_RESTART,
+} cordon_event_action;
+
+typedef struct cordon_event {
+    cordon_object_type type;
+    cordon_event_action action;
+    char *id;           /* of the object */
+    char *container_id; /* network events: the container; else NULL */
+    char *raw_action;   /* the daemon's word, printable */
+    cordon_fact_int exit_code;
+    cordon_fact_list labels; /* the object's labels where the event carries them */
+} cordon_event;
+
+void cordon_event_clear(cordon_event *event);
+CORDON_DEFINE_AUTO(cordon_event, cordon_event_clear)
+
+/*
+ * Opens the daemon's event stream for containers and networks, from now on. Success means the
+ * daemon has answered: no later event is missed. Not filtered by label (a label filter would hide
+ * network events).
+ */
+typedef int cordon_events_open_fn(void *impl, cordon_deadline dl, cordon_stream **ret_stream,
+                                  cordon_err *err);
+
+/*
+ * Takes the next whole event out of bytes that core has read from an event stream.
+ * @param ret_used  bytes consumed; 0 when no whole event is there yet
+ */
+typedef int cordon_events_parse_fn(const char *bytes, size_t length, size_t *ret_used,
+                                   cordon_event *ret_event, cordon_err *err);
+
+/*
+ * The command line, environment and folder for serving a local daemon for the time of one run
+ * ("podman system service"); UNSUPPORTED for an engine that has no such thing. argv is a
+ * NULL-terminated list owned by the caller (free each, then the list).
+ */
+typedef int cordon_engine_serve_fn(const char *program, const char *socket_path, char ***ret_argv,
+                                   cordon_err *err);
+
+typedef struct cordon_engine_ops {
+    cordon_engine_kind kind;
+    const char *name; /* "docker", "podman": as in configuration */
+    cordon_engine_open_fn *open;
+    cordon_engine_close_fn *close;
+    cordon_engine_describe_fn *describe;
+    cordon_engine_serve_fn *serve;
+    cordon_image_resolve_fn *image_resolve;
+    cordon_image_load_fn *image_load;
+    cordon_image_remove_fn *image_remove;
+    cordon_network_create_fn *network_create;
+    cordon_network_inspect_fn *network_inspect;
+    cordon_network_connect_fn *network_connect;
+    cordon_network_remove_fn *network_remove;
+    cordon_container_create_fn *container_create;
+    cordon_container_inspect_fn *container_inspect;
+    cordon_container_attach_fn *container_attach;
+    cordon_container_start_fn *container_start;
+    cordon_container_signal_fn *container_signal;
+    cordon_container_wait_fn *container_wait;
+    cordon_container_remove_fn *container_remove;
+    cordon_container_log_fn *container_log;
+    cordon_list_by_label_fn *list_by_label;
+    cordon_events_open_fn *events_open;
+    cordon_events_parse_fn *events_parse;
+} cordon_engine_ops;
+
+/*
+ * All engines, ended by NULL. Defined by engines/registry.c and, in tests, by the test itself:
+ * core names no engine.
+ */
+extern const cordon_engine_ops *const cordon_engine_registry[];
+
+#endif

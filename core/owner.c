@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ids, tokens, names and labels; see owner.h. */
+#include "owner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kit/random.h"
+
+static const struct {
+    const char *name;
+    cordon_object_type type;
+} roles[CORDON_ROLE_COUNT] = {
+    [CORDON_ROLE_VENDOR_NETWORK] = {"vendor-network", CORDON_OBJECT_NETWORK},
+    [CORDON_ROLE_EGRESS_NETWORK] = {"egress-network", CORDON_OBJECT_NETWORK},
+    [CORDON_ROLE_PROXY] = {"proxy", CORDON_OBJECT_CONTAINER},
+    [CORDON_ROLE_STEP] = {"step", CORDON_OBJECT_CONTAINER},
+};
+
+const char *cordon_role_name(cordon_role role)
+{
+    return roles[role].name;
+}
+
+cordon_object_type cordon_role_type(cordon_role role)
+{
+    return roles[role].type;
+}
+
+static int owner_fill_badge(const cordon_owner *owner, cordon_role role, cordon_badge *badge,
+                            cordon_err *err)
+{
+    char unique[CORDON_OWNER_HEX + 1];
+
+    if (cordon_random_hex(unique, CORDON_OWNER_HEX, err) != 0)
+        return -1;
+    (void)snprintf(badge->name, sizeof(badge->name), "cordon-%s-%s", roles[role].name, unique);
+    (void)snprintf(badge->labels[0], CORDON_LABEL_SIZE, CORDON_LABEL_OWNER "=%s", owner->owner);
+    (void)snprintf(badge->labels[1], CORDON_LABEL_SIZE, CORDON_LABEL_INVOCATION "=%s",
+                   owner->invocation);
+    (void)snprintf(badge->labels[2], CORDON_LABEL_SIZE, CORDON_LABEL_ROLE "=%s", roles[role].name);
+    (void)snprintf(badge->labels[3], CORDON_LABEL_SIZE, "%s", owner->token_label);
+    for (size_t i = 0; i < CORDON_LABEL_COUNT; i++)
+        badge->label_items[i] = badge->labels[i];
+    return 0;
+}
+
+int cordon_owner_init(cordon_owner *ret_owner, uint32_t uid, cordon_err *err)
+{
+    memset(ret_owner, 0, sizeof(*ret_owner));
+    (void)snprintf(ret_owner->owner, sizeof(ret_owner->owner), "uid-%u", uid);
+    if (cordon_random_hex(ret_owner->invocation, CORDON_OWNER_HEX, err) != 0 ||
+        cordon_random_hex(ret_owner->token, CORDON_OWNER_HEX, err) != 0)
+        return -1;
+    (void)snprintf(ret_owner->token_label, sizeof(ret_owner->token_label), CORDON_LABEL_TOKEN "=%s",
+                   ret_owner->token);
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
+        if (owner_fill_badge(ret_owner, (cordon_role)role, &ret_owner->badges[role], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+cordon_texts cordon_owner_labels(const cordon_owner *owner, cordon_role role)
+{
+    cordon_texts labels = {owner->badges[role].label_items, CORDON_LABEL_COUNT};
+
+    return labels;
+}
+
+bool cordon_owner_matches(const cordon_owner *owner, cordon_role role,
+                          const cordon_fact_list *labels)
+{
+    const cordon_badge *badge = &owner->badges[role];
+    size_t found = 0;
+
+    if (!labels->known)
+        return false;
+    for (size_t i = 0; i < labels->count; i++) {
+        for (size_t j = 0; j < CORDON_LABEL_COUNT; j++) {
+            if (strcmp(labels->items[i], badge->labels[j]) == 0)
+                found |= (size_t)1 << j;
+        }
+    }
+    return found == ((size_t)1 << CORDON_LABEL_COUNT) - 1;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From decisions to specifications; see plan.h. */
+#include "plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PLAN_TEXTS(array)                                                                          \
+    {                                                                                              \
+        (array), sizeof(array) / sizeof((array)[0])                                                \
+    }
+
+/* Host number inside a block: the first one is what an engine takes for its bridge. */
+enum {
+    PLAN_HOST_PROXY = 2,
+    PLAN_HOST_STEP = 3,
+};
+
+/* The proxy holds tunnels, not data; the figures are for its tables and its resolver children. */
+static const cordon_limits_spec proxy_limits = {
+    .memory_bytes = INT64_C(64) << 20,
+    .nano_cpus = INT64_C(1000000000),
+    .pids = 32,
+    .open_files = 1024,
+    .user_processes = 1024,
+    .shm_bytes = INT64_C(1) << 20,
+};
+
+#define PLAN_STOP_TIMEOUT_S 10
+#define PLAN_STEP_SHM_BYTES (INT64_C(64) << 20)
+/* RLIMIT_NPROC counts all processes of a uid on the host, so the pids limit does the work. */
+#define PLAN_STEP_USER_PROCESSES 4096
+/* Containers go first when memory runs out, never the host's own work. */
+#define PLAN_OOM_SCORE_ADJ 500
+
+/* An answer without an address: names resolve nowhere but in the proxy. */
+static const char *const step_dns[] = {"127.0.0.1"};
+
+/* SECURITY: without IPv6 no link-local address of the bridge is in reach; no forwarding. */
+static const char *const no_forwarding[] = {
+    "net.ipv4.ip_forward=0",
+    "net.ipv6.conf.all.disable_ipv6=1",
+    "net.ipv6.conf.default.disable_ipv6=1",
+};
+
+static const char *const proxy_entrypoint[] = {CORDON_PLAN_GUARD_ALONE};
+static const char *const proxy_environment[] = {"PATH=/"};
+static const char *const gate_alone[] = {CORDON_PLAN_GUARD_ALONE};
+static const char *const gate_in_step[] = {CORDON_PLAN_GUARD_IN_STEP};
+static const char *const gate_command[] = {"gate"};
+static const char *const gate_environment[] = {"PATH=/"};
+
+static const char *plan_name(const cordon_plan *plan, cordon_role role)
+{
+    return plan->input.owner->badges[role].name;
+}
+
+static void plan_networks(cordon_plan *plan)
+{
+    for (int role = CORDON_ROLE_VENDOR_NETWORK; role <= CORDON_ROLE_EGRESS_NETWORK; role++) {
+        bool internal = role == CORDON_ROLE_VENDOR_NETWORK;
+
+        plan->networks[role] = (cordon_network_spec){
+            .name = plan_name(plan, (cordon_role)role),
+            .subnet = plan->subnets[role],
+            .internal = internal,
+            .no_gateway = internal,
+            .isolated = true,
+            .labels = cordon_owner_labels(plan->input.owner, (cordon_role)role),
+        };
+    }
+}
+
+static cordon_endpoint_spec plan_endpoint(const cordon_plan *plan, cordon_role network,
+                                          const char *address, const char *interface)
+{
+    return (cordon_endpoint_spec){
+        .network_id = plan->network_ids[network],
+        .network_name = plan_name(plan, network),
+        .ipv4 = address,
+        .interface = interface,
+    };
+}
+
+/* What both containers have in common; the rest is fixed by the contract of spec.h. */
+static cordon_container_spec plan_container(const cordon_plan *plan, cordon_role role)
+{
+    return (cordon_container_spec){
+        .name = plan_name(plan, role),
+        .labels = cordon_owner_labels(plan->input.owner, role),
+        .working_dir = "/",
+        .hostname = cordon_role_name(role),
+        .sysctls = PLAN_TEXTS(no_forwarding),
+        .stop_timeout_s = PLAN_STOP_TIMEOUT_S,
+        .oom_score_adj = PLAN_OOM_SCORE_ADJ,
+        .userns = CORDON_USERNS_HOST,
+    };
+}
+
+/* A limit is asked for only where the engine can enforce it; core refused the rest before. */
+static cordon_limits_spec plan_enforceable(const cordon_plan *plan, cordon_limits_spec limits)
+{
+    unsigned can = plan->input.engine->can;
+
+    if ((can & CORDON_CAN_LIMIT_MEMORY) == 0)
+        limits.memory_bytes = 0;
+    if ((can & CORDON_CAN_LIMIT_CPU) == 0)
+        limits.nano_cpus = 0;
+    if ((can & CORDON_CAN_LIMIT_PIDS) == 0)
+        limits.pids = 0;
+    return limits;
+}
+
+static void plan_proxy(cordon_plan *plan)
+{
+    plan->proxy_endpoints[0] =
+        plan_endpoint(plan, CORDON_ROLE_EGRESS_NETWORK, plan->proxy_egress_address, "egress0");
+    plan->proxy_endpoints[1] =
+        plan_endpoint(plan, CORDON_ROLE_VENDOR_NETWORK, plan->proxy_address, "vendor0");
+
+    plan->proxy = plan_container(plan, CORDON_ROLE_PROXY);
+    plan->proxy.image_id = plan->input.guard_image_id;
+    plan->proxy.entrypoint = (cordon_texts)PLAN_TEXTS(proxy_entrypoint);
+    plan->proxy.environment = (cordon_texts)PLAN_TEXTS(proxy_environment);
+    plan->proxy.user = CORDON_PLAN_PROXY_USER;
+    plan->proxy.endpoints = plan->proxy_endpoints;
+    plan->proxy.endpoint_count = 2;
+    plan->proxy.limits = plan_enforceable(plan, proxy_limits);
+}
+
+static void plan_mounts(cordon_plan *plan)
+{
+    size_t count = 0;
+
+    plan->mounts[count++] = (cordon_mount_spec){
+        .type = CORDON_MOUNT_TMPFS,
+        .source = "",
+        .target = CORDON_PLAN_TMP,
+        .no_exec = true,
+        .size_bytes = plan->input.limits.scratch_bytes,
+        .mode_octal = 01777,
+    };
+    if (plan->input.worktree != NULL)
+        plan->mounts[count++] = (cordon_mount_spec){
+            .type = CORDON_MOUNT_BIND,
+            .source = plan->input.worktree,
+            .target = CORDON_PLAN_WORKTREE,
+            .read_only = !plan->input.worktree_writable,
+        };
+    if (plan->input.delivery == CORDON_GATE_MOUNT)
+        plan->mounts[count++] = (cordon_mount_spec){
+            .type = CORDON_MOUNT_IMAGE,
+            .source = plan->input.guard_image_id,
+            .target = CORDON_PLAN_GUARD_FOLDER,
+            .read_only = true,
+        };
+    plan->step.mounts = plan->mounts;
+    plan->step.mount_count = count;
+}
+
+static void plan_step(cordon_plan *plan)
+{
+    const cordon_plan_input *input = &plan->input;
+    bool alone = input->delivery == CORDON_GATE_ALONE;
+
+    plan->step_endpoints[0] =
+        plan_endpoint(plan, CORDON_ROLE_VENDOR_NETWORK, plan->step_address, "vendor0");
+    (void)snprintf(plan->user, sizeof(plan->user), "%u:%u", input->uid, input->gid);
+
+    plan->step = plan_container(plan, CORDON_ROLE_STEP);
+    plan->step.image_id = input->step_image_id;
+    plan->step.entrypoint =
+        alone ? (cordon_texts)PLAN_TEXTS(gate_alone) : (cordon_texts)PLAN_TEXTS(gate_in_step);
+    plan->step.command = (cordon_texts)PLAN_TEXTS(gate_command);
+    plan->step.environment = (cordon_texts)PLAN_TEXTS(gate_environment);
+    plan->step.user = plan->user;
+    plan->step.open_stdin = true;
+    plan->step.userns = input->keep_id ? CORDON_USERNS_KEEP_ID : CORDON_USERNS_HOST;
+    plan->step.endpoints = plan->step_endpoints;
+    plan->step.endpoint_count = 1;
+    plan->step.dns_servers = (cordon_texts)PLAN_TEXTS(step_dns);
+    plan->step.limits = plan_enforceable(plan, (cordon_limits_spec){
+                                                   .memory_bytes = input->limits.memory_bytes,
+                                                   .nano_cpus = input->limits.nano_cpus,
+                                                   .pids = input->limits.pids,
+                                                   .open_files = input->limits.open_files,
+                                                   .user_processes = PLAN_STEP_USER_PROCESSES,
+                                                   .shm_bytes = PLAN_STEP_SHM_BYTES,
+                                               });
+    plan_mounts(plan);
+}
+
+/* The proxy's argv: its whole configuration, so that it is compared like any other argument. */
+static int plan_proxy_command(cordon_plan *plan, cordon_err *err)
+{
+    cordon_fact_list *command = &plan->proxy_command;
+
+    cordon_fact_list_clear(command);
+    if (cordon_fact_list_add(command, "proxy", err) != 0 ||
+        cordon_fact_list_add(command, "--listen", err) != 0 ||
+        cordon_fact_list_addf(command, err, "%s:%d", plan->proxy_address, CORDON_PLAN_PROXY_PORT) !=
+            0)
+        return -1;
+    for (size_t i = 0; i < plan->input.host_count; i++) {
+        const cordon_plan_host *host = &plan->input.hosts[i];
+
+        if (cordon_fact_list_add(command, "--allow", err) != 0 ||
+            cordon_fact_list_add(command, host->host, err) != 0)
+            return -1;
+        if (host->upstream == NULL)
+            continue;
+        if (cordon_fact_list_add(command, "--upstream", err) != 0 ||
+            cordon_fact_list_addf(command, err, "%s=%s", host->host, host->upstream) != 0)
+            return -1;
+    }
+    plan->proxy.command = (cordon_texts){(const char *const *)command->items, command->count};
+    return 0;
+}
+
+void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input)
+{
+    memset(ret_plan, 0, sizeof(*ret_plan));
+    ret_plan->input = *input;
+    plan_networks(ret_plan);
+    plan_proxy(ret_plan);
+    plan_step(ret_plan);
+}
+
+void cordon_plan_clear(cordon_plan *plan)
+{
+    cordon_fact_list_clear(&plan->proxy_command);
+}
+
+int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet, cordon_err *err)
+{
+    (void)snprintf(plan->subnets[network], CORDON_SUBNET_SIZE, "%s", subnet);
+    if (network == CORDON_ROLE_EGRESS_NETWORK) {
+        cordon_subnet_host(subnet, PLAN_HOST_PROXY, plan->proxy_egress_address);
+        return 0;
+    }
+    cordon_subnet_host(subnet, PLAN_HOST_PROXY, plan->proxy_address);
+    cordon_subnet_host(subnet, PLAN_HOST_STEP, plan->step_address);
+    return plan_proxy_command(plan, err);
+}
+
+void cordon_plan_network_made(cordon_plan *plan, cordon_role network, const char *id)
+{
+    (void)snprintf(plan->network_ids[network], sizeof(plan->network_ids[network]), "%s", id);
+}
+
+bool cordon_plan_joins(cordon_role container, cordon_role network)
+{
+    return container == CORDON_ROLE_PROXY ||
+           (container == CORDON_ROLE_STEP && network == CORDON_ROLE_VENDOR_NETWORK);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of one run: the first of the three witnesses. Pure: from what was decided (owner,
+ * policy, limits, image ids, addresses) it makes the specifications that an engine gets, the
+ * facts that must come back (expect.h) and the frame that releases the command.
+ */
+#ifndef CORDON_PLAN_H
+#define CORDON_PLAN_H
+
+#include <netinet/in.h>
+#include <sys/types.h>
+
+#include "engine.h"
+#include "owner.h"
+#include "subnet.h"
+
+/* Where things are inside the containers. */
+#define CORDON_PLAN_PROXY_PORT    3128
+#define CORDON_PLAN_WORKTREE      "/worktree"
+#define CORDON_PLAN_TMP           "/tmp"
+#define CORDON_PLAN_GUARD_FOLDER  "/.cordon"
+#define CORDON_PLAN_GUARD_IN_STEP CORDON_PLAN_GUARD_FOLDER "/cordon-guard"
+#define CORDON_PLAN_GUARD_ALONE   "/cordon-guard"
+
+/* Who the proxy runs as: nobody that any image or host knows. */
+#define CORDON_PLAN_PROXY_USER "65532:65532"
+
+/* How the gate gets into the step container. */
+typedef enum cordon_gate_delivery {
+    CORDON_GATE_UNDECIDED = 0,
+    CORDON_GATE_ALONE, /* the step's image is the guard's (probe) */
+    CORDON_GATE_LAYER, /* the step's image is the pinned one and one layer with the guard */
+    CORDON_GATE_MOUNT, /* the guard's image is mounted read-only */
+} cordon_gate_delivery;
+
+typedef struct cordon_plan_limits {
+    int64_t memory_bytes;
+    int64_t nano_cpus;
+    int64_t pids;
+    int64_t open_files;
+    int64_t scratch_bytes;
+} cordon_plan_limits;
+
+/* One pinned host and, if the vendor's definition maps it, where it really is. */
+typedef struct cordon_plan_host {
+    const char *host;
+    const char *upstream; /* "ADDR:PORT" or NULL */
+} cordon_plan_host;
+
+/* What the plan is made from. Borrowed until cordon_plan_clear. */
+typedef struct cordon_plan_input {
+    const cordon_owner *owner;
+    const cordon_engine_facts *engine;
+    const cordon_plan_host *hosts;
+    size_t host_count;
+    cordon_plan_limits limits;
+    const char *guard_image_id;
+    const char *step_image_id; /* after delivery: what the container is created from */
+    cordon_gate_delivery delivery;
+    const char *worktree; /* host path or NULL */
+    bool worktree_writable;
+    uid_t uid; /* of the step's processes, and of what they write */
+    gid_t gid;
+    bool keep_id;
+} cordon_plan_input;
+
+typedef struct cordon_plan {
+    cordon_plan_input input;
+
+    char subnets[2][CORDON_SUBNET_SIZE]; /* by network role */
+    char proxy_address[INET_ADDRSTRLEN];
+    char proxy_egress_address[INET_ADDRSTRLEN];
+    char step_address[INET_ADDRSTRLEN];
+    char network_ids[2][CORDON_ID_HEX + 1];
+
+    /* Backing store of the specifications. */
+    cordon_fact_list proxy_command;
+    char user[32];
+    cordon_mount_spec mounts[3];
+    cordon_endpoint_spec proxy_endpoints[2];
+    cordon_endpoint_spec step_endpoints[1];
+
+    cordon_network_spec networks[2]; /* by network role */
+    cordon_container_spec proxy;
+    cordon_container_spec step;
+} cordon_plan;
+
+/* Fills everything that does not depend on addresses. The plan must stay where it is. */
+void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input);
+void cordon_plan_clear(cordon_plan *plan);
+CORDON_DEFINE_AUTO(cordon_plan, cordon_plan_clear)
+
+/* Puts a network on a block; done again with another block when the engine has no room there. */
+int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Notes a network's id, which the container specifications name. */
+void cordon_plan_network_made(cordon_plan *plan, cordon_role network, const char *id);
+
+/* The networks that a role's container joins: { ids } for validation of a network's members. */
+bool cordon_plan_joins(cordon_role container, cordon_role network);
+
+#endif

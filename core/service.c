@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A daemon of our own for the time of a session; see session.h. */
+#include "session.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kit/cleanup.h"
+
+/* How often a socket that is about to appear is looked for, and how long an end may take. */
+#define SERVICE_POLL_MS       10
+#define SERVICE_STOP_GRACE_MS 5000
+
+static void argv_free(char ***argv)
+{
+    if (*argv == NULL)
+        return;
+    for (char **item = *argv; *item != NULL; item++)
+        free(*item);
+    free(*argv);
+    *argv = NULL;
+}
+
+/*
+ * In the child, between fork and exec: only async-signal-safe calls. The daemon is asked to end
+ * with us, gets no descriptor of ours, and has signals as a fresh program has them.
+ */
+static void service_exec(char **argv, pid_t parent)
+{
+    int null = open("/dev/null", O_RDWR);
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+    if (null >= 0) {
+        (void)dup2(null, STDIN_FILENO);
+        (void)dup2(null, STDOUT_FILENO);
+        (void)dup2(null, STDERR_FILENO);
+    }
+    (void)execv(argv[0], argv);
+    _exit(127);
+}
+
+static int service_folder(const char *runtime_dir, cordon_service *service, cordon_err *err)
+{
+    if (asprintf(&service->folder, "%s/cordon-service-XXXXXX",
+                 runtime_dir != NULL ? runtime_dir : "/tmp") < 0) {
+        service->folder = NULL;
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    }
+    if (mkdtemp(service->folder) == NULL) {
+        int errnum = errno;
+
+        (void)CORDON_FAIL_ERRNO(err, errnum, "cannot make a private folder for the engine's socket, %s",
+                          CORDON_QUOTE(service->folder));
+        free(service->folder);
+        service->folder = NULL;
+        return -1;
+    }
+    if (asprintf(&service->socket_path, "%s/engine.sock", service->folder) < 0) {
+        service->socket_path = NULL;
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    }
+    return 0;
+}
+
+int cordon_service_start(const cordon_engine_ops *ops, const char *program, const char *runtime_dir,
+                         cordon_service *ret_service, cordon_err *err)
+{
+    cordon_cleanup(cordon_service_stop) cordon_service service = {0};
+    cordon_cleanup(argv_free) char **argv = NULL;
+    pid_t parent = getpid();
+
+    if (service_folder(runtime_dir, &service, err) != 0 ||
+        ops->serve(program, service.socket_path, &argv, err) != 0)
+        return -1;
+    service.pid = fork();
+    if (service.pid < 0) {
+        service.pid = 0;
+        return CORDON_FAIL_ERRNO(err, errno, "cannot start %s", CORDON_QUOTE(program));
+    }
+    if (service.pid == 0)
+        service_exec(argv, parent);
+    *ret_service = service;
+    service = (cordon_service){0};
+    return 0;
+}
+
+int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err *err)
+{
+    for (;;) {
+        struct stat st;
+        int status;
+
+        if (stat(service->socket_path, &st) == 0 && S_ISSOCK(st.st_mode))
+            return 0;
+        if (waitpid(service->pid, &status, WNOHANG) == service->pid) {
+            service->pid = 0;
+            return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE,
+                               "the engine that was started for this run ended at once; run "
+                               "`podman system service` by hand to see why");
+        }
+        if (cordon_deadline_check(dl, "waiting for the engine to come up", err) != 0)
+            return -1;
+        (void)usleep(SERVICE_POLL_MS * 1000);
+    }
+}
+
+static void service_reap(pid_t pid)
+{
+    cordon_deadline grace = cordon_deadline_in_ms(SERVICE_STOP_GRACE_MS, -1);
+    int status;
+
+    (void)kill(pid, SIGTERM);
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (cordon_deadline_passed(grace)) {
+            (void)kill(pid, SIGKILL);
+            (void)waitpid(pid, &status, 0);
+            return;
+        }
+        (void)usleep(SERVICE_POLL_MS * 1000);
+    }
+}
+
+void cordon_service_stop(cordon_service *service)
+{
+    if (service->pid > 0)
+        service_reap(service->pid);
+    if (service->socket_path != NULL)
+        (void)unlink(service->socket_path);
+    if (service->folder != NULL)
+        (void)rmdir(service->folder);
+    free(service->socket_path);
+    free(service->folder);
+    *service = (cordon_service){0};
+}

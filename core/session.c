@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing and opening an engine; see session.h and cordon/cordon.h. */
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kit/cleanup.h"
+
+#define SESSION_UNIX "unix://"
+
+const char *cordon_session_socket(const cordon_engine *engine)
+{
+    if (engine->endpoint == NULL ||
+        strncmp(engine->endpoint, SESSION_UNIX, strlen(SESSION_UNIX)) != 0)
+        return NULL;
+    return engine->endpoint + strlen(SESSION_UNIX);
+}
+
+cordon_select_env cordon_session_env(const cordon_host *host, const char *option)
+{
+    return (cordon_select_env){
+        .option = option,
+        .cordon_engine = host->env_engine,
+        .container_host = host->env_container,
+        .docker_host = host->env_docker,
+        .docker_tls = host->env_docker_tls,
+        .docker_certs = host->env_docker_certs,
+        .runtime_dir = host->runtime_dir,
+        .path = host->path,
+        .uid = host->uid,
+    };
+}
+
+void cordon_engine_free(cordon_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    if (engine->impl != NULL)
+        engine->ops->close(engine->impl);
+    cordon_engine_facts_clear(&engine->facts);
+    cordon_service_stop(&engine->service);
+    free(engine->name);
+    free(engine->endpoint);
+    free(engine->why);
+    free(engine);
+}
+CORDON_DEFINE_AUTO_PTR(cordon_engine, cordon_engine_free)
+
+static const cordon_engine_ops *session_ops(cordon_engine_kind kind)
+{
+    for (size_t i = 0; cordon_engine_registry[i] != NULL; i++) {
+        if (cordon_engine_registry[i]->kind == kind)
+            return cordon_engine_registry[i];
+    }
+    return NULL;
+}
+
+static int session_serve(cordon_engine *engine, const cordon_candidate *candidate,
+                         const char *runtime_dir, cordon_deadline dl, cordon_err *err)
+{
+    if (cordon_service_start(engine->ops, candidate->program, runtime_dir, &engine->service, err) !=
+            0 ||
+        cordon_service_await(&engine->service, dl, err) != 0)
+        return -1;
+    if (asprintf(&engine->endpoint, SESSION_UNIX "%s", engine->service.socket_path) < 0) {
+        engine->endpoint = NULL;
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int session_connect(cordon_engine *engine, const cordon_candidate *candidate,
+                           cordon_deadline dl, cordon_err *err)
+{
+    cordon_engine_address address = {
+        .endpoint = engine->endpoint,
+        .tls_ca_file = candidate->tls_ca_file,
+        .tls_cert_file = candidate->tls_cert_file,
+        .tls_key_file = candidate->tls_key_file,
+    };
+
+    if (engine->ops->open(&address, dl, &engine->impl, err) != 0)
+        return -1;
+    return engine->ops->describe(engine->impl, dl, &engine->facts, err);
+}
+
+static int session_try(const cordon_candidate *candidate, const cordon_host *host,
+                       cordon_deadline dl, cordon_engine **ret_engine, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_engine) engine = calloc(1, sizeof(*engine));
+
+    if (engine == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    engine->ops = session_ops((cordon_engine_kind)candidate->kind);
+    if (engine->ops == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED, "this build has no engine of that kind");
+    if (cordon_fact_text_set(&engine->name, candidate->name, err) != 0 ||
+        cordon_fact_text_set(&engine->why, candidate->why, err) != 0)
+        return -1;
+    if (candidate->serve) {
+        if (session_serve(engine, candidate, host->runtime_dir, dl, err) != 0)
+            return -1;
+    } else if (cordon_fact_text_set(&engine->endpoint, candidate->endpoint, err) != 0) {
+        return -1;
+    }
+    if (session_connect(engine, candidate, dl, err) != 0)
+        return -1;
+    *ret_engine = CORDON_TAKE(engine);
+    return 0;
+}
+
+int cordon_engine_open(const cordon_config *config, const cordon_host *host, const char *name,
+                       int64_t budget_ms, int cancel_fd, cordon_engine **ret_engine,
+                       cordon_err *err)
+{
+    cordon_deadline dl = cordon_deadline_in_ms(budget_ms, cancel_fd);
+    cordon_auto(cordon_candidates) candidates = {0};
+    cordon_select_env env = cordon_session_env(host, name);
+
+    if (cordon_select(config, &env, cordon_select_probe, NULL, &candidates, err) != 0)
+        return -1;
+    for (size_t i = 0; i < candidates.count; i++) {
+        cordon_err failure = CORDON_ERR_INIT;
+
+        if (session_try(&candidates.items[i], host, dl, ret_engine, &failure) == 0)
+            return 0;
+        /* SECURITY: only "nothing answers there" moves on to the next automatic candidate. */
+        if (failure.code != CORDON_ERR_UNREACHABLE || i + 1 == candidates.count) {
+            if (err != NULL)
+                *err = failure;
+            return -1;
+        }
+    }
+    return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE, "no engine to try");
+}
+
+static const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+void cordon_engine_describe(const cordon_engine *engine, cordon_engine_info *ret_info)
+{
+    const cordon_engine_facts *facts = &engine->facts;
+
+    *ret_info = (cordon_engine_info){
+        .name = engine->name,
+        .kind = engine->ops->name,
+        .endpoint = engine->endpoint,
+        .version = text_or_empty(facts->version),
+        .api = text_or_empty(facts->api),
+        .reason = engine->why,
+        .storage_driver = text_or_empty(facts->storage_driver),
+        .runtime = text_or_empty(facts->runtime),
+        .rootless = facts->rootless == CORDON_FACT_YES,
+        .cgroup_version = facts->cgroup_version.known ? (int)facts->cgroup_version.value : 0,
+        .limits_memory = (facts->can & CORDON_CAN_LIMIT_MEMORY) != 0,
+        .limits_cpu = (facts->can & CORDON_CAN_LIMIT_CPU) != 0,
+        .limits_pids = (facts->can & CORDON_CAN_LIMIT_PIDS) != 0,
+        .default_seccomp = (facts->can & CORDON_CAN_DEFAULT_SECCOMP) != 0,
+    };
+}
+
+void cordon_engine_candidates_free(cordon_engine_candidate *candidates, size_t count)
+{
+    for (size_t i = 0; candidates != NULL && i < count; i++) {
+        free(candidates[i].name);
+        free(candidates[i].kind);
+        free(candidates[i].endpoint);
+        free(candidates[i].reason);
+    }
+    free(candidates);
+}
+
+static int candidate_copy(const cordon_candidate *from, cordon_engine_candidate *to,
+                          cordon_err *err)
+{
+    const cordon_engine_ops *ops = session_ops((cordon_engine_kind)from->kind);
+
+    if (cordon_fact_text_set(&to->name, from->name, err) != 0 ||
+        cordon_fact_text_set(&to->kind, ops != NULL ? ops->name : "unknown", err) != 0 ||
+        cordon_fact_text_set(&to->endpoint, from->serve ? "(started for the run)" : from->endpoint,
+                             err) != 0)
+        return -1;
+    return cordon_fact_text_set(&to->reason, from->why, err);
+}
+
+int cordon_engine_candidates(const cordon_config *config, const cordon_host *host, const char *name,
+                             cordon_engine_candidate **ret_candidates, size_t *ret_count,
+                             cordon_err *err)
+{
+    cordon_auto(cordon_candidates) found = {0};
+    cordon_select_env env = cordon_session_env(host, name);
+    cordon_engine_candidate *list;
+
+    if (cordon_select(config, &env, cordon_select_probe, NULL, &found, err) != 0)
+        return -1;
+    list = calloc(found.count > 0 ? found.count : 1, sizeof(*list));
+    if (list == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < found.count; i++) {
+        if (candidate_copy(&found.items[i], &list[i], err) != 0) {
+            cordon_engine_candidates_free(list, found.count);
+            return -1;
+        }
+    }
+    *ret_candidates = list;
+    *ret_count = found.count;
+    return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What core asks an engine to make. A specification is complete: whatever it does not name is
+ * asked to be off, empty or private, explicitly, never left to an engine's default. Core builds
+ * it (plan.c), engines only translate it. All pointers are borrowed for the call.
+ */
+#ifndef CORDON_SPEC_H
+#define CORDON_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts.h"
+
+/* A borrowed list of texts; count 0 is the empty list, which is sent, not omitted. */
+typedef struct cordon_texts {
+    const char *const *items;
+    size_t count;
+} cordon_texts;
+
+/* ownership labels, "key=value" */
+typedef struct cordon_network_spec {
+    const char *name;
+    const char *subnet; /* "10.213.0.0/29" */
+    bool internal;
+    /*
+     * No address for the engine's bridge (Docker: inhibit_ipv4; libpod: internal, no DNS, no
+     * gateway), so that host services are out of reach. Only together with internal.
+     */
+    bool no_gateway;
+    /* Keep containers of other networks out (libpod "isolate"; Docker always does). */
+    bool isolated;
+    cordon_texts labels;
+} cordon_network_spec;
+
+typedef enum cordon_userns {
+    CORDON_USERNS_HOST = 1, /* the engine's own: none for rootful, the user's for rootless */
+    CORDON_USERNS_KEEP_ID,  /* rootless libpod: the caller's uid and gid mapped to themselves */
+} cordon_userns;
+
+/*
+ * One mount.
+ * BIND   source is an absolute host path without symlinks; not recursive, rprivate, nosuid,
+ *        nodev where the engine has it
+ * TMPFS  size_bytes and mode_octal are set; nosuid, nodev, and noexec if asked
+ * IMAGE  source is an image id; always read-only; only if the engine offers
+ *        CORDON_CAN_MOUNT_IMAGES
+ */
+typedef struct cordon_mount_spec {
+    cordon_mount_type type;
+    const char *source;
+    const char *target;
+    bool read_only;
+    bool no_exec;
+    int64_t size_bytes;
+    unsigned mode_octal;
+} cordon_mount_spec;
+
+/* The networks to join, by id; name is what the engine was told at network create. */
+typedef struct cordon_endpoint_spec {
+    const char *network_id;
+    const char *network_name;
+    const char *ipv4;      /* fixed address, or NULL for the engine's choice */
+    const char *interface; /* wanted interface name where the engine can set one */
+} cordon_endpoint_spec;
+
+/* 0 asks for no limit; core does that only where the operator opted in. */
+typedef struct cordon_limits_spec {
+    int64_t memory_bytes; /* swap is set to the same: no swap beyond it */
+    int64_t nano_cpus;
+    int64_t pids;
+    int64_t open_files;
+    int64_t user_processes;
+    int64_t shm_bytes;
+} cordon_limits_spec;
+
+typedef struct cordon_container_spec {
+    const char *name;
+    const char *image_id; /* bare hex */
+    cordon_texts labels;
+    cordon_texts entrypoint;
+    cordon_texts command;
+    cordon_texts environment; /* the whole of it: nothing is inherited from image or service */
+    const char *user;         /* "uid:gid" in numbers */
+    const char *working_dir;
+    const char *hostname;
+    bool open_stdin; /* with stdin-once */
+    cordon_userns userns;
+    const cordon_mount_spec *mounts;
+    size_t mount_count;
+    /* Empty: no network at all but loopback. The first one is joined at create. */
+    const cordon_endpoint_spec *endpoints;
+    size_t endpoint_count;
+    /* Resolver addresses to write; empty: the engine's own (only the proxy may). */
+    cordon_texts dns_servers;
+    cordon_texts sysctls;
+    cordon_limits_spec limits;
+    int64_t stop_timeout_s;
+    int64_t oom_score_adj;
+    /*
+     * Fixed by contract, on every engine, without a switch: not privileged, all capabilities
+     * dropped, no-new-privileges, default seccomp, read-only root, private pid, ipc, uts,
+     * cgroup and mount namespaces, no devices, no ports, no extra hosts, no health check, no
+     * restart, no auto-remove, no engine init, no core dumps (ulimit core=0), image volumes
+     * ignored, log driver with a bound ("json-file"/"k8s-file", 1 MiB, one file).
+     */
+} cordon_container_spec;
+
+#endif
