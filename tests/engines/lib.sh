@@ -38,7 +38,7 @@ need_tools()
     for tool in "$@"; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
-    [[ ${#missing[@]} -eq 0 ]] || die "missing tools: ${missing[*]} (see etc/packages/engines.list)"
+    [[ ${#missing[@]} -eq 0 ]] || die "missing tools: ${missing[*]} (etc/packages/ensure podman docker test)"
 }
 
 # --- processes ---------------------------------------------------------------------------
