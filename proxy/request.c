@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Heads and refusals; see request.h. Bytes are only ever peeked until the head is whole, then
+ * exactly the head is taken: what comes after it stays in the kernel for the tunnel.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "dial.h"
+#include "request.h"
+
+/* A refused client that goes on sending is listened to this much, this long. */
+#define DRAIN_BYTES_MAX 262144
+#define DRAIN_NS        INT64_C(1000000000)
+
+typedef struct text {
+    const char *at;
+    size_t length;
+} text;
+
+/* Throws up to `length` bytes away without copying them (tcp(7), MSG_TRUNC). */
+static ssize_t discard(cordon_proxy *proxy, int fd, size_t length)
+{
+    return recv(fd, proxy->scratch, length, MSG_TRUNC | MSG_DONTWAIT);
+}
+
+static void send_refusal(int fd, cordon_reason reason, text target, const char *detail)
+{
+    char answer[CORDON_ANSWER_MAX];
+    size_t length = cordon_answer_refusal(answer, reason, target.at, target.length, detail);
+    /* The first bytes on a fresh socket always fit; if not, the close says enough. */
+    (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void log_refusal(cordon_proxy *proxy, const cordon_conn *conn, cordon_reason reason,
+                        text target, const char *detail)
+{
+    cordon_verdict verdict = {.reason = reason,
+                              .status = cordon_reason_status(reason),
+                              .target = target.at,
+                              .target_length = target.length,
+                              .key = detail ? "detail" : NULL,
+                              .detail = detail,
+                              .detail_length = detail ? strlen(detail) : 0};
+    cordon_conn_log_verdict(proxy, conn, &verdict);
+}
+
+static void drain_begin(cordon_proxy *proxy, cordon_conn *conn)
+{
+    (void)shutdown(conn->fd[CORDON_CLIENT], SHUT_WR);
+    conn->state = CORDON_CONN_DRAIN;
+    conn->drained = 0;
+    cordon_conn_deadline(proxy, conn, proxy->batch_ns + DRAIN_NS);
+    cordon_request_drain(proxy, conn);
+}
+
+static void refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason, text target,
+                   const char *detail)
+{
+    log_refusal(proxy, conn, reason, target, detail);
+    send_refusal(conn->fd[CORDON_CLIENT], reason, target, detail);
+    /* Closing over unread bytes would send a reset, and that may overtake the answer. */
+    if (conn->side[CORDON_CLIENT] & CORDON_SIDE_READABLE)
+        drain_begin(proxy, conn);
+    else
+        cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
+}
+
+void cordon_request_refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason,
+                           const char *detail)
+{
+    char target[CORDON_TARGET_MAX];
+    text shown = {target, cordon_conn_target(proxy, conn, target)};
+    if (conn->fd[CORDON_UPSTREAM] >= 0) {
+        (void)close(conn->fd[CORDON_UPSTREAM]);
+        conn->fd[CORDON_UPSTREAM] = -1;
+    }
+    cordon_resolved_unref(conn->dial.resolved);
+    conn->dial.resolved = NULL;
+    if (conn->counted)
+        proxy->tunnels--;
+    conn->counted = false;
+    refuse(proxy, conn, reason, shown, detail);
+}
+
+void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn)
+{
+    while (conn->drained < DRAIN_BYTES_MAX) {
+        ssize_t got = discard(proxy, conn->fd[CORDON_CLIENT], DRAIN_BYTES_MAX);
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got <= 0)
+            break;
+        conn->drained += (uint32_t)got;
+    }
+    cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
+}
+
+void cordon_request_turn_away(cordon_proxy *proxy, int fd)
+{
+    cordon_conn stranger = {.id = ++proxy->last_id};
+    log_refusal(proxy, &stranger, CORDON_REASON_CONNECTION_LIMIT, (text){"", 0}, NULL);
+    send_refusal(fd, CORDON_REASON_CONNECTION_LIMIT, (text){"", 0}, NULL);
+    (void)shutdown(fd, SHUT_WR);
+    (void)discard(proxy, fd, DRAIN_BYTES_MAX);
+    (void)close(fd);
+}
+
+static text head_target(const cordon_proxy *proxy, const cordon_conn *conn)
+{
+    const char *window = (const char *)proxy->scratch;
+    return (text){window + conn->head.target, conn->head.target_length};
+}
+
+/* The whole head is valid; what is asked for? The host is looked at first, then the port. */
+static cordon_reason judge(const cordon_proxy *proxy, cordon_conn *conn)
+{
+    const cordon_head *head = &conn->head;
+    size_t host =
+        cordon_policy_find(&proxy->options->policy, head_target(proxy, conn).at, head->host_length);
+    if (host == CORDON_POLICY_NONE)
+        return CORDON_REASON_NOT_PINNED;
+    conn->host = (uint8_t)host;
+    if (head->port != CORDON_POLICY_PORT)
+        return CORDON_REASON_PORT_NOT_ALLOWED;
+    return proxy->tunnels >= proxy->max_tunnels ? CORDON_REASON_TUNNEL_LIMIT : CORDON_REASON_NONE;
+}
+
+static void head_done(cordon_proxy *proxy, cordon_conn *conn, size_t window)
+{
+    size_t length = conn->head.length;
+    cordon_reason reason = judge(proxy, conn);
+    /* Nothing after the head yet: the next byte makes a new edge. */
+    if (window == length)
+        conn->side[CORDON_CLIENT] &= (uint8_t)~CORDON_SIDE_READABLE;
+    if (discard(proxy, conn->fd[CORDON_CLIENT], length) != (ssize_t)length)
+        reason = CORDON_REASON_MALFORMED;
+    if (reason == CORDON_REASON_NONE)
+        cordon_dial_begin(proxy, conn);
+    else
+        refuse(proxy, conn, reason, head_target(proxy, conn), NULL);
+}
+
+static void head_cut(cordon_proxy *proxy, cordon_conn *conn)
+{
+    if (conn->head.scan == 0)
+        cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
+    else
+        refuse(proxy, conn, CORDON_REASON_HEAD_CUT, (text){"", 0}, NULL);
+}
+
+void cordon_request_step(cordon_proxy *proxy, cordon_conn *conn)
+{
+    ssize_t got =
+        recv(conn->fd[CORDON_CLIENT], proxy->scratch, CORDON_HEAD_MAX, MSG_PEEK | MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN)
+        return;
+    if (got <= 0) {
+        head_cut(proxy, conn);
+        return;
+    }
+    const char *window = (const char *)proxy->scratch;
+    switch (cordon_head_feed(&conn->head, window, (size_t)got)) {
+    case CORDON_HEAD_DONE:
+        head_done(proxy, conn, (size_t)got);
+        break;
+    case CORDON_HEAD_MORE:
+        if (conn->side[CORDON_CLIENT] & CORDON_SIDE_HANGUP)
+            head_cut(proxy, conn);
+        break;
+    case CORDON_HEAD_BAD:
+    case CORDON_HEAD_UNKNOWN:
+        refuse(proxy, conn, (cordon_reason)conn->head.reason, head_target(proxy, conn), NULL);
+        break;
+    }
+}
+
+void cordon_request_late(cordon_proxy *proxy, cordon_conn *conn)
+{
+    if (conn->head.scan > 0) {
+        refuse(proxy, conn, CORDON_REASON_HEAD_TIMEOUT, (text){"", 0}, NULL);
+        return;
+    }
+    cordon_verdict verdict = {.reason = CORDON_REASON_HEAD_TIMEOUT, .target = ""};
+    cordon_conn_log_verdict(proxy, conn, &verdict);
+    cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
+}
