@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What main hands to every verb, and the verbs themselves. The command uses libcordon through
+ * its public headers alone; of the layers below it sees core/kit (mechanism), and its include
+ * path shows it nothing else.
+ */
+#ifndef CORDON_CLI_CLI_H
+#define CORDON_CLI_CLI_H
+
+#include "cordon/cordon.h"
+#include "options.h"
+
+/*
+ * host       the surroundings, as the library wants them
+ * signal_fd  readable once INT, TERM or HUP has come; what every long call takes as cancel_fd
+ */
+typedef struct cordon_cli_context {
+    const cordon_cli_verb *verb;
+    cordon_host host;
+    int signal_fd;
+} cordon_cli_context;
+
+extern const cordon_cli_verb cordon_cli_verb_run;
+extern const cordon_cli_verb cordon_cli_verb_probe;
+extern const cordon_cli_verb cordon_cli_verb_plan;
+extern const cordon_cli_verb cordon_cli_verb_doctor;
+extern const cordon_cli_verb cordon_cli_verb_config;
+extern const cordon_cli_verb cordon_cli_verb_version;
+
+/* Exit statuses of the command's own; those of a run come from its receipt (README). */
+enum {
+    CORDON_CLI_OK = 0,
+    CORDON_CLI_CHECK_FAILED = 1, /* probe, doctor: everything was tried and something is wrong */
+    CORDON_CLI_ERROR = 125,
+};
+
+/* Rows that several verbs share. */
+#define CORDON_CLI_ROW_ENGINE                                                                      \
+    CORDON_CLI_OPTION("--engine", "NAME", CORDON_CLI_NAME, engine,                                 \
+                      "a configured engine, or auto, docker, podman")
+#define CORDON_CLI_ROW_CONFIG                                                                      \
+    CORDON_CLI_OPTION("--config", "FILE", CORDON_CLI_NAME, config,                                 \
+                      "read this file after the system's and the user's")
+#define CORDON_CLI_ROW_VENDOR                                                                      \
+    CORDON_CLI_OPTION("--vendor", "NAME", CORDON_CLI_NAME, vendor,                                 \
+                      "whose hosts may be reached: claude (default), codex, or a definition")
+#define CORDON_CLI_ROW_PHASE                                                                       \
+    CORDON_CLI_OPTION("--phase", "PHASE", CORDON_CLI_NAME, phase,                                  \
+                      "planning, questions, review (default), execute or fix")
+#define CORDON_CLI_ROW_WORKTREE                                                                    \
+    CORDON_CLI_OPTION("--worktree", "DIR", CORDON_CLI_NAME, worktree,                              \
+                      "the folder to work on; none by default")
+#define CORDON_CLI_ROW_IMAGE                                                                       \
+    CORDON_CLI_OPTION("--image", "PIN", CORDON_CLI_NAME, image,                                    \
+                      "sha256:ID or NAME@sha256:DIGEST; default: images.runner")
+#define CORDON_CLI_ROW_DEADLINE                                                                    \
+    CORDON_CLI_OPTION("--deadline", "TIME", CORDON_CLI_DURATION, deadline_ms,                      \
+                      "such as 30s or 10m; default: limits.deadline")
+#define CORDON_CLI_ROW_APPROVE                                                                     \
+    CORDON_CLI_OPTION("--approve", NULL, CORDON_CLI_FLAG, approve,                                 \
+                      "you approve exactly this command, for this once")
+#define CORDON_CLI_ROW_RECEIPT                                                                     \
+    CORDON_CLI_OPTION("--receipt", "FILE", CORDON_CLI_FILE, receipt,                               \
+                      "write the receipt there, mode 0600; - is standard error")
+#define CORDON_CLI_ROW_QUIET                                                                       \
+    CORDON_CLI_OPTION("--quiet", NULL, CORDON_CLI_FLAG, quiet, "no progress lines")
+#define CORDON_CLI_ROW_DEBUG                                                                       \
+    CORDON_CLI_OPTION("--debug", NULL, CORDON_CLI_FLAG, debug,                                     \
+                      "progress with times, even without a terminal; codes of errors")
+#define CORDON_CLI_ROW_JSON(help) CORDON_CLI_OPTION("--json", NULL, CORDON_CLI_FLAG, json, help)
+
+#define CORDON_CLI_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#endif

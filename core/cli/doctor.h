@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The findings of `cordon doctor`: a list of lines, each with a state, a fact and the next step.
+ */
+#ifndef CORDON_CLI_DOCTOR_H
+#define CORDON_CLI_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cordon/cordon.h"
+#include "kit/buf.h"
+#include "kit/error.h"
+
+typedef enum cordon_cli_state {
+    CORDON_CLI_STATE_UNKNOWN = 0,
+    CORDON_CLI_STATE_OK,
+    CORDON_CLI_STATE_WARN, /* works, but not as well as it could, or only in part */
+    CORDON_CLI_STATE_FAIL, /* a run would be refused, or fail */
+} cordon_cli_state;
+
+#define CORDON_CLI_FINDINGS_MAX 96
+#define CORDON_CLI_FACT_MAX     400
+
+/* check and next are static text; next is "" when there is nothing to do. */
+typedef struct cordon_cli_finding {
+    cordon_cli_state state;
+    const char *check;
+    const char *next;
+    char fact[CORDON_CLI_FACT_MAX];
+} cordon_cli_finding;
+
+typedef struct cordon_cli_doctor {
+    size_t count;
+    cordon_cli_finding findings[CORDON_CLI_FINDINGS_MAX];
+} cordon_cli_doctor;
+
+/* Adds one line; the fact is made printable. One line too many is dropped. */
+void cordon_cli_doctor_add(cordon_cli_doctor *doctor, cordon_cli_state state, const char *check,
+                           const char *next, const char *fact, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* No finding is FAIL. */
+bool cordon_cli_doctor_ok(const cordon_cli_doctor *doctor);
+
+/* Appends the table, or {"doctor":1,"ok":...,"findings":[{"check","state","fact","next"}]}. */
+int cordon_cli_doctor_table(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
+    __attribute__((warn_unused_result));
+int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* What this kernel and this user can do: Landlock, user namespaces, subordinate ids, journal. */
+void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the machine that `cordon` runs on can do. An engine on another machine has a kernel of its
+ * own, which the gate reports from inside at every run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "doctor.h"
+#include "kit/cleanup.h"
+#include "kit/num.h"
+
+/* landlock_create_ruleset(2): ask for the ABI version instead of a ruleset. */
+#define LANDLOCK_ASK_VERSION 1U
+#define LANDLOCK_ABI_CONNECT 4 /* the first one with rules for TCP ports */
+
+/* What rootless containers need to map a whole image (newuidmap(1)). */
+#define SUBORDINATE_IDS_MIN 65536
+
+static void check_landlock(cordon_cli_doctor *doctor)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_ASK_VERSION);
+    if (abi >= LANDLOCK_ABI_CONNECT)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "landlock", "", "ABI %ld", abi);
+    else if (abi > 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "landlock",
+                              "a kernel of 6.7 or later adds rules for TCP",
+                              "ABI %ld: files only, no rules for TCP", abi);
+    else
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "landlock",
+                              "boot with lsm=landlock,... on a kernel of 5.13 or later",
+                              "not there: %s", strerrordesc_np(errno));
+}
+
+/* The number in a one-line kernel file; -1 when there is no such file or it holds none. */
+static int64_t kernel_number(const char *path)
+{
+    char text[32];
+    int64_t value = -1;
+    cordon_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    if (length > 0 && text[length - 1] == '\n')
+        length--;
+    if (length <= 0 || cordon_num_i64(text, (size_t)length, 0, INT64_MAX, &value, NULL) != 0)
+        return -1;
+    return value;
+}
+
+static void check_user_namespaces(cordon_cli_doctor *doctor)
+{
+    if (kernel_number("/proc/sys/user/max_user_namespaces") == 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_FAIL, "user namespaces",
+                              "set user.max_user_namespaces, or use a rootful engine",
+                              "user.max_user_namespaces is 0");
+    else if (kernel_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_FAIL, "user namespaces",
+                              "set kernel.unprivileged_userns_clone=1, or use a rootful engine",
+                              "kernel.unprivileged_userns_clone is 0");
+    else if (kernel_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "user namespaces",
+                              "podman needs an AppArmor profile that allows them",
+                              "restricted by AppArmor");
+    else
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "user namespaces", "", "available");
+}
+
+/* The ids that "NAME:START:COUNT" lines of the file give this user, by name or number. */
+static int64_t subordinate_ids(const char *path, const char *name, const char *number)
+{
+    int64_t sum = 0;
+    char line[512];
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return -1;
+    while (fgets(line, sizeof line, file)) {
+        char *owner_end = strchr(line, ':');
+        char *count = owner_end ? strchr(owner_end + 1, ':') : NULL;
+        if (!count)
+            continue;
+        *owner_end = '\0';
+        count++;
+        size_t digits = strcspn(count, "\n");
+        int64_t value = 0;
+        bool mine = strcmp(line, name) == 0 || strcmp(line, number) == 0;
+        if (mine && cordon_num_i64(count, digits, 0, UINT32_MAX, &value, NULL) == 0)
+            sum += value;
+    }
+    (void)fclose(file);
+    return sum;
+}
+
+static void check_subordinate(cordon_cli_doctor *doctor, const char *path, const char *name,
+                              const char *number)
+{
+    int64_t ids = subordinate_ids(path, name, number);
+    bool enough = ids >= SUBORDINATE_IDS_MIN;
+    cordon_cli_doctor_add(doctor, enough ? CORDON_CLI_STATE_OK : CORDON_CLI_STATE_WARN,
+                          "subordinate ids",
+                          enough ? "" : "rootless podman: usermod --add-subuids, --add-subgids",
+                          "%s gives %s %lld", path, name, (long long)(ids < 0 ? 0 : ids));
+}
+
+static void check_rootless(cordon_cli_doctor *doctor, const cordon_host *host)
+{
+    char text[4096];
+    char number[16];
+    struct passwd entry;
+    struct passwd *found = NULL;
+    if (host->uid == 0) {
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "rootless", "",
+                              "not needed by root: user namespaces and subordinate ids");
+        return;
+    }
+    (void)snprintf(number, sizeof number, "%u", host->uid);
+    bool known = getpwuid_r(host->uid, &entry, text, sizeof text, &found) == 0 && found;
+    check_user_namespaces(doctor);
+    check_subordinate(doctor, "/etc/subuid", known ? entry.pw_name : number, number);
+    check_subordinate(doctor, "/etc/subgid", known ? entry.pw_name : number, number);
+}
+
+static void check_state_dir(cordon_cli_doctor *doctor, const cordon_host *host)
+{
+    struct stat there;
+    if (!host->state_dir)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_FAIL, "journal",
+                              "set HOME or XDG_STATE_HOME", "no folder is known");
+    else if (lstat(host->state_dir, &there) != 0 && errno == ENOENT)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "journal", "",
+                              "%s will be made by the first run", host->state_dir);
+    else if (lstat(host->state_dir, &there) != 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_FAIL, "journal", "give yourself access",
+                              "%s: %s", host->state_dir, strerrordesc_np(errno));
+    else if (!S_ISDIR(there.st_mode) || there.st_uid != host->uid || (there.st_mode & 022) != 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_FAIL, "journal",
+                              "make it a folder of your own that nobody else can write",
+                              "%s: owner %u, mode %04o", host->state_dir, there.st_uid,
+                              there.st_mode & 07777U);
+    else
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "journal", "", "%s", host->state_dir);
+}
+
+void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host)
+{
+    check_state_dir(doctor, host);
+    check_landlock(doctor);
+    check_rootless(doctor, host);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads a command line by its verb's table. Nothing is guessed: no abbreviations, no reordering
+ * across "--", no second value for the same option.
+ */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kit/num.h"
+
+/* One pass over the words; `seen` has a bit for each row of the table. */
+typedef struct parse {
+    const cordon_cli_verb *verb;
+    char *const *argv;
+    int argc;
+    int next;
+    uint64_t seen;
+    cordon_cli_options *options;
+    cordon_err *err;
+    int result;
+} parse;
+
+/* The first error wins; later ones are the consequence of it, or can wait for the next try. */
+#define PARSE_FAIL(p, ...)                                                                         \
+    do {                                                                                           \
+        if ((p)->result == 0)                                                                      \
+            (p)->result = CORDON_FAIL((p)->err, CORDON_ERR_CONFIG, __VA_ARGS__);                   \
+    } while (0)
+
+static void *field_of(parse *p, const cordon_cli_option *option)
+{
+    return (char *)p->options + option->offset;
+}
+
+/* The row for a word "--name" or "--name=value"; NULL when there is none. */
+static const cordon_cli_option *find(const cordon_cli_verb *verb, const char *word, size_t length)
+{
+    for (size_t i = 0; i < verb->option_count; i++) {
+        const cordon_cli_option *option = &verb->options[i];
+        if (strlen(option->name) == length && memcmp(option->name, word, length) == 0)
+            return option;
+    }
+    return NULL;
+}
+
+/*
+ * The value of an option that needs one: behind '=', or the next word. A next word that looks
+ * like an option is more likely a forgotten value, so it has to be written with '='.
+ */
+static const char *value_of(parse *p, const cordon_cli_option *option, const char *inlined)
+{
+    if (inlined)
+        return inlined;
+    const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
+    bool dash_is_value = option->type == CORDON_CLI_FILE && word && strcmp(word, "-") == 0;
+    if (!word) {
+        PARSE_FAIL(p, "%s: its %s is missing; write %s %s", option->name, option->value,
+                   option->name, option->value);
+        return NULL;
+    }
+    if (word[0] == '-' && !dash_is_value) {
+        PARSE_FAIL(p, "%s: its %s is missing; write %s=%s if that is meant", option->name,
+                   option->value, option->name, CORDON_QUOTE(word));
+        return NULL;
+    }
+    p->next++;
+    return word;
+}
+
+static void take_text(parse *p, const cordon_cli_option *option, const char *value)
+{
+    if (value[0] == '\0') {
+        PARSE_FAIL(p, "%s: its %s is empty; leave the option out or give one", option->name,
+                   option->value);
+        return;
+    }
+    const char **field = field_of(p, option);
+    *field = value;
+}
+
+static void take_duration(parse *p, const cordon_cli_option *option, const char *value)
+{
+    cordon_err why = CORDON_ERR_INIT;
+    int64_t ms = 0;
+    if (cordon_num_duration(value, strlen(value), &ms, &why) != 0)
+        PARSE_FAIL(p, "%s: %s", option->name, why.message);
+    else if (ms <= 0)
+        PARSE_FAIL(p, "%s: %s has passed before the run begins; give more than 0", option->name,
+                   CORDON_QUOTE(value));
+    else
+        memcpy(field_of(p, option), &ms, sizeof ms);
+}
+
+static void take_value(parse *p, const cordon_cli_option *option, const char *inlined)
+{
+    const char *value = value_of(p, option, inlined);
+    if (!value)
+        return;
+    if (option->type == CORDON_CLI_DURATION)
+        take_duration(p, option, value);
+    else
+        take_text(p, option, value);
+}
+
+static void take_flag(parse *p, const cordon_cli_option *option, const char *inlined)
+{
+    if (inlined) {
+        PARSE_FAIL(p, "%s: takes no value; write %s alone", option->name, option->name);
+        return;
+    }
+    bool *field = field_of(p, option);
+    *field = true;
+}
+
+static void take_option(parse *p, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const cordon_cli_option *option = find(p->verb, word, length);
+    if (!option) {
+        PARSE_FAIL(p, "%s: unknown option; see \"cordon %s --help\"", CORDON_QUOTE(word),
+                   p->verb->name);
+        return;
+    }
+    uint64_t bit = UINT64_C(1) << (unsigned)(option - p->verb->options);
+    if (p->seen & bit) {
+        PARSE_FAIL(p, "%s: given twice; keep one", option->name);
+        return;
+    }
+    p->seen |= bit;
+    const char *inlined = equals ? equals + 1 : NULL;
+    if (option->type == CORDON_CLI_LATER)
+        PARSE_FAIL(p, "%s: %s", option->name, option->help);
+    else if (option->type == CORDON_CLI_FLAG)
+        take_flag(p, option, inlined);
+    else
+        take_value(p, option, inlined);
+}
+
+static void take_operand(parse *p, const char *word)
+{
+    if (p->verb->takes == CORDON_CLI_TAKES_WORD && !p->options->word)
+        p->options->word = word;
+    else if (p->verb->takes == CORDON_CLI_TAKES_ARGV)
+        PARSE_FAIL(p, "%s: unexpected word; put the command and its arguments after \"--\"",
+                   CORDON_QUOTE(word));
+    else
+        PARSE_FAIL(p, "%s: unexpected word; see \"cordon %s --help\"", CORDON_QUOTE(word),
+                   p->verb->name);
+}
+
+static void take_rest(parse *p)
+{
+    if (p->verb->takes != CORDON_CLI_TAKES_ARGV) {
+        PARSE_FAIL(p, "--: \"cordon %s\" runs no command; leave it out", p->verb->name);
+        return;
+    }
+    /* SECURITY: argv reaches the command byte for byte; nothing behind "--" is interpreted. */
+    p->options->argv = (const char *const *)p->argv + p->next;
+    p->options->argc = (size_t)(p->argc - p->next);
+}
+
+int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, char *const *argv,
+                             cordon_cli_options *ret_options, cordon_err *err)
+{
+    *ret_options = (cordon_cli_options){0};
+    parse p = {.verb = verb, .argv = argv, .argc = argc, .options = ret_options, .err = err};
+    while (p.next < argc) {
+        const char *word = argv[p.next++];
+        if (strcmp(word, "--") == 0) {
+            take_rest(&p);
+            break;
+        }
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+            ret_options->help = true;
+        else if (word[0] == '-' && word[1] != '\0')
+            take_option(&p, word);
+        else
+            take_operand(&p, word);
+    }
+    return p.result;
+}
+
+static int help_row(const cordon_cli_option *option, cordon_buf *out, cordon_err *err)
+{
+    char left[40];
+    (void)snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "",
+                   option->value ? option->value : "");
+    return cordon_buf_printf(out, err, "  %-22s  %s\n", left, option->help);
+}
+
+int cordon_cli_options_help(const cordon_cli_verb *verb, cordon_buf *out, cordon_err *err)
+{
+    const char *space = verb->operands[0] ? " " : "";
+    if (cordon_buf_printf(out, err, "usage: cordon %s%s%s%s\n\n%s\noptions:\n", verb->name,
+                          verb->option_count ? " [OPTIONS]" : "", space, verb->operands,
+                          verb->about) != 0)
+        return -1;
+    for (size_t i = 0; i < verb->option_count; i++) {
+        const cordon_cli_option *option = &verb->options[i];
+        if (option->type != CORDON_CLI_LATER && help_row(option, out, err) != 0)
+            return -1;
+    }
+    static const cordon_cli_option help = {"--help", NULL, CORDON_CLI_FLAG, 0, "this text"};
+    return help_row(&help, out, err);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors, receipts and progress as single lines on standard error. */
+#include "report.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "kit/deadline.h"
+#include "output.h"
+#include "signals.h"
+
+/* What a shell says of a process that a signal ended. */
+#define STATUS_OF_SIGNAL(number) (128 + (number))
+
+static int final_status(const cordon_cli_context *context, const cordon_result *result)
+{
+    int caught =
+        result->kind == CORDON_RESULT_CANCELLED ? cordon_cli_signals_take(context->signal_fd) : 0;
+    return caught > 0 ? STATUS_OF_SIGNAL(caught) : result->status;
+}
+
+/* The receipt of a failure knows the status; without memory for one it is an error of Cordon. */
+static int status_of_error(const cordon_cli_context *context, const cordon_err *failure)
+{
+    cordon_err ignored = CORDON_ERR_INIT;
+    cordon_receipt *receipt = NULL;
+    if (cordon_receipt_new_failed(failure, NULL, NULL, &receipt, &ignored) != 0)
+        return CORDON_CLI_ERROR;
+    cordon_result result = {0};
+    cordon_receipt_result(receipt, &result);
+    int status = final_status(context, &result);
+    cordon_receipt_free(receipt);
+    return status;
+}
+
+int cordon_cli_report_error(const cordon_cli_context *context, const cordon_cli_options *options,
+                            const cordon_err *failure)
+{
+    const char *verb = context->verb ? context->verb->name : NULL;
+    char debug[96] = "";
+    if (options && options->debug)
+        (void)snprintf(debug, sizeof debug, " [%s, errno %d, HTTP %d]",
+                       cordon_code_name(failure->code), failure->errnum, failure->http);
+    cordon_cli_complain("cordon%s%s: %s%s", verb ? " " : "", verb ? verb : "", failure->message,
+                        debug);
+    return status_of_error(context, failure);
+}
+
+static void complain_result(const cordon_cli_context *context, const cordon_result *result)
+{
+    const char *name = context->verb->name;
+    const char *open = result->refusal_code ? " [" : "";
+    const char *code = result->refusal_code ? result->refusal_code : "";
+    const char *close = result->refusal_code ? "]" : "";
+    if (result->message)
+        cordon_cli_complain("cordon %s: %s: %s%s%s%s", name, result->kind_name, result->message,
+                            open, code, close);
+    else if (result->refusal_fact)
+        cordon_cli_complain(
+            "cordon %s: %s: %s: expected %s, found %s%s%s%s", name, result->kind_name,
+            result->refusal_fact, result->refusal_expected ? result->refusal_expected : "nothing",
+            result->refusal_actual ? result->refusal_actual : "nothing", open, code, close);
+    else
+        cordon_cli_complain("cordon %s: %s", name, result->kind_name);
+}
+
+int cordon_cli_report_receipt(const cordon_cli_context *context, const cordon_cli_options *options,
+                              const cordon_receipt *receipt)
+{
+    (void)options;
+    cordon_result result = {0};
+    cordon_receipt_result(receipt, &result);
+    if (result.kind != CORDON_RESULT_EXITED)
+        complain_result(context, &result);
+    cordon_leftover left = {0};
+    for (size_t i = 0; cordon_receipt_leftover(receipt, i, &left); i++)
+        cordon_cli_complain("cordon %s: left behind: %s %s: %s; remove it by this id",
+                            context->verb->name, left.type, left.id,
+                            left.reason ? left.reason : "no reason known");
+    if (!result.cleanup_complete && !cordon_receipt_leftover(receipt, 0, &left))
+        cordon_cli_complain("cordon %s: the cleanup could not be verified", context->verb->name);
+    return final_status(context, &result);
+}
+
+cordon_cli_progress cordon_cli_progress_make(const cordon_cli_options *options)
+{
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    return (cordon_cli_progress){
+        .wanted = options->debug || (terminal && !options->quiet),
+        .times = options->debug,
+        .start_ns = cordon_now_ns(),
+    };
+}
+
+void cordon_cli_progress_line(void *context, const char *word, const char *text)
+{
+    const cordon_cli_progress *progress = context;
+    struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (!progress->wanted || poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT))
+        return;
+    long long ms = (cordon_now_ns() - progress->start_ns) / CORDON_NS_PER_MS;
+    if (progress->times)
+        cordon_cli_complain("cordon: %6lld ms  %s: %s", ms, word, text);
+    else
+        cordon_cli_complain("cordon: %s: %s", word, text);
+}

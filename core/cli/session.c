@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens what a run needs, step by step; the first step that fails says why. */
+#include "session.h"
+
+#include "kit/deadline.h"
+#include "kit/error.h"
+
+const char *cordon_cli_vendor(const cordon_cli_options *options)
+{
+    return options->vendor ? options->vendor : CORDON_CLI_VENDOR_DEFAULT;
+}
+
+const char *cordon_cli_phase(const cordon_cli_options *options)
+{
+    return options->phase ? options->phase : CORDON_CLI_PHASE_DEFAULT;
+}
+
+/* The policy and the command that it makes: nothing here talks to an engine. */
+static int make_command(const cordon_cli_options *options, cordon_cli_session *session,
+                        cordon_err *err)
+{
+    if (cordon_policy_new(session->config, cordon_cli_vendor(options), cordon_cli_phase(options),
+                          &session->policy, err) != 0)
+        return -1;
+    if (!options->argv)
+        return cordon_command_probe(session->policy, options->upstream, &session->command, err);
+    if (options->approve &&
+        cordon_policy_approve(session->policy, options->argv, options->argc, err) != 0)
+        return -1;
+    return cordon_command_runner(session->policy, options->argv, options->argc, &session->command,
+                                 err);
+}
+
+/* --deadline bounds the opening, too: nobody who asked for 5 s waits for 30. */
+static int64_t open_budget(const cordon_cli_options *options)
+{
+    bool shorter = options->deadline_ms > 0 && options->deadline_ms < CORDON_CLI_OPEN_MS;
+    return shorter ? options->deadline_ms : CORDON_CLI_OPEN_MS;
+}
+
+static int make_invocation(const cordon_cli_context *context, const cordon_cli_options *options,
+                           cordon_cli_session *session, cordon_err *err)
+{
+    cordon_invocation_options wanted = {
+        .worktree = options->worktree,
+        .image = options->image,
+        .deadline_ms = options->deadline_ms,
+    };
+    return cordon_invocation_new(session->engine, session->config, &context->host, session->policy,
+                                 &wanted, &session->invocation, err);
+}
+
+int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_options *options,
+                            cordon_cli_session *ret_session, cordon_err *err)
+{
+    cordon_cli_session *session = ret_session;
+    *session = (cordon_cli_session){0};
+    if (cordon_configure(&context->host, options->config, options->worktree, &session->config,
+                         err) != 0)
+        return -1;
+    if (make_command(options, session, err) != 0)
+        return -1;
+    if (cordon_engine_open(session->config, &context->host, options->engine, open_budget(options),
+                           context->signal_fd, &session->engine, err) != 0)
+        return -1;
+    return make_invocation(context, options, session, err);
+}
+
+void cordon_cli_session_clear(cordon_cli_session *session)
+{
+    cordon_invocation_free(session->invocation);
+    cordon_command_free(session->command);
+    cordon_policy_free(session->policy);
+    cordon_engine_free(session->engine);
+    cordon_config_free(session->config);
+    *session = (cordon_cli_session){0};
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The handles of one run, opened in the order in which they can be refused most cheaply:
+ * configuration, policy, command, and only then the engine.
+ */
+#ifndef CORDON_CLI_SESSION_H
+#define CORDON_CLI_SESSION_H
+
+#include "cli.h"
+#include "kit/cleanup.h"
+
+#define CORDON_CLI_VENDOR_DEFAULT "claude"
+#define CORDON_CLI_PHASE_DEFAULT  "review"
+
+/* How long finding and opening an engine may take, starting podman's service included. */
+#define CORDON_CLI_OPEN_MS 30000
+
+typedef struct cordon_cli_session {
+    cordon_config *config;
+    cordon_policy *policy;
+    cordon_command *command;
+    cordon_engine *engine;
+    cordon_invocation *invocation;
+} cordon_cli_session;
+
+/*
+ * Opens all of them. With argv the command is that runner command, else the built-in probe.
+ * @param ret_session  set also on failure, to be cleared by the caller
+ */
+int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_options *options,
+                            cordon_cli_session *ret_session, cordon_err *err)
+    __attribute__((warn_unused_result));
+void cordon_cli_session_clear(cordon_cli_session *session);
+CORDON_DEFINE_AUTO(cordon_cli_session, cordon_cli_session_clear)
+
+/* The values that a receipt shows when there was no invocation. */
+const char *cordon_cli_vendor(const cordon_cli_options *options);
+const char *cordon_cli_phase(const cordon_cli_options *options);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `cordon doctor`: will a run work here, and if not, what is the next step. Changes nothing. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "doctor.h"
+#include "kit/cleanup.h"
+#include "kit/jsonr.h"
+#include "output.h"
+#include "report.h"
+#include "session.h"
+
+#define TEXT_MAX_BYTES (1024 * 1024)
+#define CONFIG_MAX     (1024 * 1024)
+#define UNIX_SCHEME    "unix://"
+
+static const cordon_cli_option doctor_options[] = {
+    CORDON_CLI_ROW_ENGINE,
+    CORDON_CLI_ROW_CONFIG,
+    CORDON_CLI_ROW_JSON("one JSON object"),
+    CORDON_CLI_ROW_DEBUG,
+};
+
+/* What is looked at. config and engine are NULL where that step failed. */
+typedef struct examination {
+    const cordon_cli_context *context;
+    const cordon_cli_options *options;
+    cordon_cli_doctor *doctor;
+    cordon_config *config;
+    cordon_engine *engine;
+} examination;
+
+/* One configuration file, read alone, so that a bad one is named by its line. */
+static void examine_file(const examination *e, const char *check, const char *file)
+{
+    cordon_host alone = e->context->host;
+    alone.system_config = file;
+    alone.user_config = NULL;
+    cordon_config *config = NULL;
+    cordon_err err = CORDON_ERR_INIT;
+    if (!file)
+        return;
+    if (access(file, F_OK) != 0 && errno == ENOENT)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, check, "", "%s: none", file);
+    else if (cordon_configure(&alone, NULL, NULL, &config, &err) != 0)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, check, "correct it", "%s",
+                              err.message);
+    else
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, check, "", "%s: read, trusted", file);
+    cordon_config_free(config);
+}
+
+static void examine_config(examination *e)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    examine_file(e, "system config", e->context->host.system_config);
+    examine_file(e, "user config", e->context->host.user_config);
+    if (cordon_configure(&e->context->host, e->options->config, NULL, &e->config, &err) != 0)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "configuration", "correct it", "%s",
+                              err.message);
+    else if (e->options->config)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "--config", "", "%s: read, trusted",
+                              e->options->config);
+}
+
+/* Whether something listens at a unix endpoint. @return 0 or errno */
+static int reach(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return ENAMETOOLONG;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    cordon_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    return connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+}
+
+/* A candidate that does not answer is no fault of its own: the next one may. */
+static void examine_candidate(const examination *e, const cordon_engine_candidate *candidate)
+{
+    const char *endpoint = candidate->endpoint ? candidate->endpoint : "no socket yet";
+    const char *answer = "not tried";
+    if (strncmp(endpoint, UNIX_SCHEME, strlen(UNIX_SCHEME)) == 0) {
+        int failed = reach(endpoint + strlen(UNIX_SCHEME));
+        answer = failed ? strerrordesc_np(failed) : "answers";
+    }
+    cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "candidate", "", "%s (%s) %s: %s; %s",
+                          candidate->name, candidate->kind, endpoint, answer,
+                          candidate->reason ? candidate->reason : "");
+}
+
+static void examine_candidates(const examination *e)
+{
+    cordon_engine_candidate *candidates = NULL;
+    size_t count = 0;
+    cordon_err err = CORDON_ERR_INIT;
+    /* A failure is not said here: opening the engine fails by the same words. */
+    if (cordon_engine_candidates(e->config, &e->context->host, e->options->engine, &candidates,
+                                 &count, &err) != 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        examine_candidate(e, &candidates[i]);
+    cordon_engine_candidates_free(candidates, count);
+}
+
+static void examine_limit(const examination *e, const char *check, bool enforced)
+{
+    cordon_cli_doctor_add(e->doctor, enforced ? CORDON_CLI_STATE_OK : CORDON_CLI_STATE_FAIL, check,
+                          enforced ? "" : "delegate this cgroup controller to the engine's user",
+                          enforced ? "enforced" : "the engine cannot enforce it");
+}
+
+static void examine_facts(const examination *e)
+{
+    cordon_engine_info info = {0};
+    cordon_engine_describe(e->engine, &info);
+    cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "engine", "",
+                          "%s: %s %s, API %s, %s, %s; %s", info.name, info.kind, info.version,
+                          info.api, info.rootless ? "rootless" : "rootful", info.endpoint,
+                          info.reason ? info.reason : "");
+    cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "engine parts", "",
+                          "storage %s, runtime %s, cgroup v%d",
+                          info.storage_driver ? info.storage_driver : "not told",
+                          info.runtime ? info.runtime : "not told", info.cgroup_version);
+    examine_limit(e, "memory limit", info.limits_memory);
+    examine_limit(e, "cpu limit", info.limits_cpu);
+    examine_limit(e, "pids limit", info.limits_pids);
+    cordon_cli_doctor_add(
+        e->doctor, info.default_seccomp ? CORDON_CLI_STATE_OK : CORDON_CLI_STATE_FAIL, "seccomp",
+        info.default_seccomp ? "" : "give the engine its default profile back",
+        info.default_seccomp ? "the engine's default profile"
+                             : "the engine does not confirm its profile");
+}
+
+static void examine_engine(examination *e)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    if (!e->config)
+        return;
+    examine_candidates(e);
+    if (cordon_engine_open(e->config, &e->context->host, e->options->engine, CORDON_CLI_OPEN_MS,
+                           e->context->signal_fd, &e->engine, &err) != 0)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "engine",
+                              "start one, or name one with --engine", "%s", err.message);
+    else
+        examine_facts(e);
+}
+
+/*
+ * Plans a run of `true` in the image: the plan resolves the pin on the engine exactly as a run
+ * does, and creates nothing.
+ */
+static int plan_image(const examination *e, const char *pin, cordon_err *err)
+{
+    static const char *const argv[] = {"true"};
+    cordon_auto(cordon_cli_session) session = {0};
+    cordon_invocation_options wanted = {.image = pin};
+    cordon_autofree char *json = NULL;
+    if (cordon_policy_new(e->config, CORDON_CLI_VENDOR_DEFAULT, CORDON_CLI_PHASE_DEFAULT,
+                          &session.policy, err) != 0 ||
+        cordon_policy_approve(session.policy, argv, 1, err) != 0 ||
+        cordon_command_runner(session.policy, argv, 1, &session.command, err) != 0 ||
+        cordon_invocation_new(e->engine, e->config, &e->context->host, session.policy, &wanted,
+                              &session.invocation, err) != 0)
+        return -1;
+    return cordon_invocation_plan_json(session.invocation, session.command, &json, err);
+}
+
+static void examine_image(const examination *e, const char *name, const char *pin)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    if (!pin)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_WARN, "image",
+                              "pin one in the configuration, or give --image",
+                              "images.%s is not pinned", name);
+    else if (plan_image(e, pin, &err) != 0)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "image",
+                              "load it into the engine, or correct the pin", "images.%s: %s", name,
+                              err.message);
+    else
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "image", "", "images.%s: %s", name,
+                              pin);
+}
+
+static int examine_pins(const examination *e, cordon_err *err)
+{
+    cordon_autofree char *json = NULL;
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_json images;
+    if (cordon_config_json(e->config, &json, err) != 0 ||
+        cordon_json_parse(json, strlen(json), CONFIG_MAX, 0, &doc, err) != 0 ||
+        cordon_json_need_object(cordon_json_root(doc), "images", &images, err) != 0)
+        return -1;
+    for (cordon_json_iter item = cordon_json_iterate(images); cordon_json_next(&item);) {
+        cordon_json_string pin;
+        if (cordon_json_as_string(item.value, &pin, err) != 0)
+            return -1;
+        examine_image(e, item.key, pin.has == CORDON_JSON_PRESENT ? pin.text : NULL);
+    }
+    return 0;
+}
+
+static void examine_images(const examination *e)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    if (e->config && e->engine && examine_pins(e, &err) != 0)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "image", "report this", "%s",
+                              err.message);
+}
+
+static int print_findings(const examination *e, cordon_err *err)
+{
+    cordon_auto(cordon_buf) out = cordon_buf_make(TEXT_MAX_BYTES);
+    int rc = e->options->json ? cordon_cli_doctor_json(e->doctor, &out, err)
+                              : cordon_cli_doctor_table(e->doctor, &out, err);
+    return rc == 0 ? cordon_cli_print(e->context->signal_fd, &out, err) : -1;
+}
+
+static int doctor_verb(const cordon_cli_context *context, const cordon_cli_options *options)
+{
+    cordon_cli_doctor doctor = {0};
+    examination e = {.context = context, .options = options, .doctor = &doctor};
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_cli_doctor_add(&doctor, CORDON_CLI_STATE_OK, "cordon", "", "%s, guard sha256:%s",
+                          cordon_version(), cordon_guard_digest());
+    examine_config(&e);
+    cordon_cli_doctor_host(&doctor, &context->host);
+    examine_engine(&e);
+    examine_images(&e);
+    int rc = print_findings(&e, &err);
+    cordon_engine_free(e.engine);
+    cordon_config_free(e.config);
+    if (rc != 0)
+        return cordon_cli_report_error(context, options, &err);
+    return cordon_cli_doctor_ok(&doctor) ? CORDON_CLI_OK : CORDON_CLI_CHECK_FAILED;
+}
+
+const cordon_cli_verb cordon_cli_verb_doctor = {
+    .name = "doctor",
+    .operands = "",
+    .summary = "say whether a run would work here, and if not, the next step",
+    .about = "Looks at the configuration files, the engines in the order in which they are tried,\n"
+             "what the chosen one can enforce, the pinned images, and what this kernel and user\n"
+             "can do. Changes nothing. Exit status 1 when a line says FAIL.\n",
+    .takes = CORDON_CLI_TAKES_NOTHING,
+    .options = doctor_options,
+    .option_count = CORDON_CLI_COUNT(doctor_options),
+    .run = doctor_verb,
+};
