@@ -93,10 +93,11 @@ enum {
     CORDON_GATE_STARTED_ERRNUM = 1, /* u64: 0, or errno of looking up / opening argv[0] */
 };
 
-/* EXIT fields: exactly one of the two. */
+/* EXIT fields: exactly one of the first two. */
 enum {
     CORDON_GATE_EXIT_CODE = 1,   /* u64 0..255 */
     CORDON_GATE_EXIT_SIGNAL = 2, /* u64 signal number */
+    CORDON_GATE_EXIT_OOM = 3,    /* optional u64: out-of-memory kills that the cgroup counts */
 };
 
 /* The gate's own exit statuses, when it never came to the command. */
