@@ -33,6 +33,16 @@ static inline bool test_record(bool ok, unsigned line, const char *what, const c
     return ok;
 }
 
+static inline bool test_same(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+static inline bool test_has(const char *text, const char *part)
+{
+    return text != NULL && part != NULL && strstr(text, part) != NULL;
+}
+
 /* Formats a failure message with the values in it; CUnit copies the text. */
 #define TEST_RECORDF(ok, ...)                                                                      \
     __extension__({                                                                                \
@@ -49,9 +59,8 @@ static inline bool test_record(bool ok, unsigned line, const char *what, const c
     __extension__({                                                                                \
         const char *test_got_ = (got);                                                             \
         const char *test_want_ = (want);                                                           \
-        TEST_RECORDF(test_got_ &&test_want_ &&strcmp(test_got_, test_want_) == 0,                  \
-                     "%s: got \"%s\", want \"%s\"", #got, test_got_ ? test_got_ : "(null)",        \
-                     test_want_ ? test_want_ : "(null)");                                          \
+        TEST_RECORDF(test_same(test_got_, test_want_), "%s: got \"%.200s\", want \"%.200s\"",      \
+                     #got, test_got_ ? test_got_ : "(null)", test_want_ ? test_want_ : "(null)");  \
     })
 
 #define CHECK_INT(got, want)                                                                       \
@@ -66,9 +75,8 @@ static inline bool test_record(bool ok, unsigned line, const char *what, const c
     __extension__({                                                                                \
         const char *test_text_in_ = (text);                                                        \
         const char *test_part_ = (part);                                                           \
-        TEST_RECORDF(test_text_in_ &&test_part_ &&strstr(test_text_in_, test_part_) != NULL,       \
-                     "%s: \"%.300s\" lacks \"%.150s\"", #text,                                     \
-                     test_text_in_ ? test_text_in_ : "(null)",                                     \
+        TEST_RECORDF(test_has(test_text_in_, test_part_), "%s: \"%.300s\" lacks \"%.150s\"",       \
+                     #text, test_text_in_ ? test_text_in_ : "(null)",                              \
                      test_part_ ? test_part_ : "(null)");                                          \
     })
 
