@@ -34,6 +34,7 @@ static void deny(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason,
         verdict.detail_length = hello->server_name_length;
     }
     cordon_conn_log_verdict(proxy, conn, &verdict);
+    conn->told = false; /* a denied tunnel is no tunnel: it has no line of its own */
     cordon_conn_close(proxy, conn, reason);
 }
 

@@ -40,7 +40,8 @@ static inline void hello_close(hello_bytes *out, size_t at, size_t width)
         out->data[at + i] = (uint8_t)(length >> 8 * (width - 1 - i));
 }
 
-static inline void hello_extension(hello_bytes *out, unsigned type, const void *bytes, size_t length)
+static inline void hello_extension(hello_bytes *out, unsigned type, const void *bytes,
+                                   size_t length)
 {
     hello_put(out, type, 2);
     hello_put(out, length, 2);
