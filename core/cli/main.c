@@ -60,7 +60,7 @@ static int wrong_verb(const cordon_cli_context *context, const char *word)
 }
 
 static int run_verb(cordon_cli_context *context, const cordon_cli_verb *verb, int argc,
-                    char *const *argv)
+                    const char *const *argv)
 {
     cordon_cli_options options;
     cordon_err err = CORDON_ERR_INIT;
@@ -72,7 +72,7 @@ static int run_verb(cordon_cli_context *context, const cordon_cli_verb *verb, in
     return cordon_cli_report_error(context, &options, &err);
 }
 
-static int dispatch(cordon_cli_context *context, int argc, char *const *argv)
+static int dispatch(cordon_cli_context *context, int argc, const char *const *argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word) {
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
         cordon_cli_complain("cordon: %s", err.message);
     } else {
         context.host = host.host;
-        status = dispatch(&context, argc, argv);
+        status = dispatch(&context, argc, (const char *const *)argv);
     }
     cordon_cli_host_clear(&host);
     if (context.signal_fd >= 0)

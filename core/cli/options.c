@@ -13,7 +13,7 @@
 /* One pass over the words; `seen` has a bit for each row of the table. */
 typedef struct parse {
     const cordon_cli_verb *verb;
-    char *const *argv;
+    const char *const *argv;
     int argc;
     int next;
     uint64_t seen;
@@ -158,11 +158,11 @@ static void take_rest(parse *p)
         return;
     }
     /* SECURITY: argv reaches the command byte for byte; nothing behind "--" is interpreted. */
-    p->options->argv = (const char *const *)p->argv + p->next;
+    p->options->argv = p->argv + p->next;
     p->options->argc = (size_t)(p->argc - p->next);
 }
 
-int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, char *const *argv,
+int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, const char *const *argv,
                              cordon_cli_options *ret_options, cordon_err *err)
 {
     *ret_options = (cordon_cli_options){0};

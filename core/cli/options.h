@@ -101,7 +101,7 @@ typedef struct cordon_cli_verb {
  *                     so that --json and --receipt are known for reporting it.
  * @return 0, or -1 with CONFIG and one line: the thing, the reason, the next step
  */
-int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, char *const *argv,
+int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, const char *const *argv,
                              cordon_cli_options *ret_options, cordon_err *err)
     __attribute__((warn_unused_result));
 

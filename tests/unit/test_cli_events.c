@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --json of a run: every byte of the command arrives, as text or base64, whatever way it was cut,
+ * and a reader that stalls or leaves holds nothing up.
+ */
+#include "cli/events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "cli/utf8.h"
+#include "kit/buf.h"
+#include "support/test.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* What was written to a memory file, from its start. */
+static int read_all(int fd, cordon_buf *out, cordon_err *err)
+{
+    char piece[4096];
+    off_t at = 0;
+    for (ssize_t got = 0; (got = pread(fd, piece, sizeof piece, at)) > 0; at += got) {
+        if (cordon_buf_append(out, piece, (size_t)got, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool put(int fd, const char *bytes, size_t length)
+{
+    return write(fd, bytes, length) == (ssize_t)length;
+}
+
+static void text_bytes_and_progress_become_lines(void)
+{
+    cordon_auto(cordon_buf) out = cordon_buf_make(65536);
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_autoclose int fd = memfd_create("events", MFD_CLOEXEC);
+    cordon_auto_ptr(cordon_cli_events) events = NULL;
+    REQUIRE(fd >= 0);
+    REQUIRE_OK(cordon_cli_events_start(fd, &events, &err), err);
+    CHECK(put(cordon_cli_events_stdout(events), "a\"\n", 3));
+    CHECK(put(cordon_cli_events_stderr(events), "\xff\0", 2));
+    cordon_cli_events_progress(events, "proxy", "ready\x1b\n");
+    REQUIRE_OK(cordon_cli_events_finish(events, 5000, &err), err);
+    REQUIRE_OK(cordon_cli_events_receipt(fd, "{\"receipt\":1,\n\"x\":{}}", 5000, &err), err);
+    REQUIRE_OK(read_all(fd, &out, &err), err);
+    CHECK_CONTAINS(out.data,
+                   "{\"event\":\"output\",\"stream\":\"stdout\",\"data\":\"a\\\"\\n\"}\n");
+    CHECK_CONTAINS(out.data,
+                   "{\"event\":\"output\",\"stream\":\"stderr\",\"data_base64\":\"/wA=\"}\n");
+    CHECK_CONTAINS(out.data, "{\"event\":\"progress\",\"step\":\"proxy\",\"text\":\"ready??\"}\n");
+    const char *last = "{\"event\":\"receipt\",\"receipt\":{\"receipt\":1,\"x\":{}}}\n";
+    CHECK_STR(out.data + out.length - strlen(last), last);
+}
+
+static void a_character_cut_by_the_end_is_bytes(void)
+{
+    cordon_auto(cordon_buf) out = cordon_buf_make(65536);
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_autoclose int fd = memfd_create("events", MFD_CLOEXEC);
+    cordon_auto_ptr(cordon_cli_events) events = NULL;
+    REQUIRE(fd >= 0);
+    REQUIRE_OK(cordon_cli_events_start(fd, &events, &err), err);
+    CHECK(put(cordon_cli_events_stdout(events), "\xe2\x82", 2));
+    REQUIRE_OK(cordon_cli_events_finish(events, 5000, &err), err);
+    REQUIRE_OK(read_all(fd, &out, &err), err);
+    CHECK_STR(out.data, "{\"event\":\"output\",\"stream\":\"stdout\",\"data_base64\":\"4oI=\"}\n");
+}
+
+/* The pipe of a reader that never reads: the writer must come to an end all the same. */
+static void a_reader_that_stalls_loses_lines_and_no_more(void)
+{
+    static char flood[16384];
+    cordon_err err = CORDON_ERR_INIT;
+    int ends[2];
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    cordon_autoclose int read_end = ends[0];
+    cordon_autoclose int write_end = ends[1];
+    cordon_auto_ptr(cordon_cli_events) events = NULL;
+    REQUIRE_OK(cordon_cli_events_start(write_end, &events, &err), err);
+    int to = cordon_cli_events_stdout(events);
+    REQUIRE(fcntl(to, F_SETFL, O_NONBLOCK) == 0);
+    memset(flood, 'x', sizeof flood);
+    for (int i = 0; i < 100; i++)
+        (void)!write(to, flood, sizeof flood);
+    cordon_cli_events_progress(events, "dispose", "still answers");
+    CHECK_FAILS(cordon_cli_events_finish(events, 50, &err), err, CORDON_ERR_TIMEOUT,
+                "standard output");
+    CHECK(read_end >= 0);
+}
+
+static void a_reader_that_leaves_does_not_stop_the_command(void)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    int ends[2];
+    REQUIRE(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    cordon_autoclose int write_end = ends[1];
+    CHECK(close(ends[0]) == 0);
+    cordon_auto_ptr(cordon_cli_events) events = NULL;
+    REQUIRE_OK(cordon_cli_events_start(write_end, &events, &err), err);
+    static char block[65536];
+    for (int i = 0; i < 32; i++)
+        CHECK(put(cordon_cli_events_stdout(events), block, sizeof block));
+    CHECK_FAILS(cordon_cli_events_finish(events, 5000, &err), err, CORDON_ERR_SYSTEM, "");
+    CHECK_INT(err.errnum, EPIPE);
+}
+
+static const struct {
+    const char *bytes;
+    size_t valid;
+    bool cut;
+} texts[] = {
+    {"", 0, false},
+    {"ab", 2, false},
+    {"a\xc3\xa9", 3, false},
+    {"a\xc3", 1, true},
+    {"\xc0\xaf", 0, false},
+    {"\xe0\x80\xaf", 0, false},
+    {"\xed\xa0\x80", 0, false},
+    {"\xed\x9f\xbf", 3, false},
+    {"\xf0\x9f\x98\x80", 4, false},
+    {"\xf0\x9f\x98", 0, true},
+    {"\xf4\x90\x80\x80", 0, false},
+    {"\xf5", 0, false},
+    {"\x80", 0, false},
+    {"\xe2\x28", 0, false},
+};
+
+static void only_real_utf8_is_text(void)
+{
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        bool cut = false;
+        size_t valid = cordon_cli_utf8_prefix(texts[i].bytes, strlen(texts[i].bytes), &cut);
+        TEST_RECORDF(valid == texts[i].valid && cut == texts[i].cut, "row %zu: %zu, cut %d", i,
+                     valid, cut);
+    }
+}
+
+static void base64_pads_as_rfc_4648_shows(void)
+{
+    static const char *const pairs[][2] = {{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"}};
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        char text[16];
+        cordon_cli_base64(pairs[i][0], strlen(pairs[i][0]), text);
+        CHECK_STR(text, pairs[i][1]);
+    }
+}
+
+CORDON_TEST_MAIN("cli_events", TEST(text_bytes_and_progress_become_lines),
+                 TEST(a_character_cut_by_the_end_is_bytes),
+                 TEST(a_reader_that_stalls_loses_lines_and_no_more),
+                 TEST(a_reader_that_leaves_does_not_stop_the_command), TEST(only_real_utf8_is_text),
+                 TEST(base64_pads_as_rfc_4648_shows))
