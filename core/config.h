@@ -25,7 +25,7 @@
 #include "trust.h"
 
 /*
- * One named engine. name is unique, never "auto". endpoint passed cordon_endpoint_check. The TLS
+ * One named engine. name is unique, never "auto". endpoint passed cordon_address_check. The TLS
  * files are absolute paths, all three set or all three NULL.
  */
 typedef struct cordon_engine_config {

@@ -14,10 +14,12 @@
  *      exist: Podman's of the user, Podman's of the system (root only), Docker's of the system,
  *      Docker's of the user; then, with podman_service = "auto" and the program found, serving
  *      Podman for the time of the run.
- * "auto" as a name in 1-3 passes on to the next line. An empty variable counts as unset.
+ * "auto" in 1 to 3 goes straight to 4. An empty variable counts as unset; an empty --engine is an
+ * error.
  *
  * A NAME is one from the configuration's list, or - when the list has no such name - "docker" or
- * "podman": the first automatic candidate of that kind, else its default socket.
+ * "podman": that kind's variable (4, 5), else the first automatic candidate of that kind, else
+ * its default socket.
  *
  * SECURITY: 1 to 5 are explicit: one candidate, and if it does not answer the run fails. Only 6
  * falls back: the caller tries its candidates in order and moves on at UNREACHABLE alone.

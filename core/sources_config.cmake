@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sources of the target cordon_config; config_read.c alone includes libconfig.
 set(CORDON_CONFIG_SOURCES
+    address.c
     config.c
     config_read.c
     config_scan.c
     config_schema.c
-    endpoint.c
+    config_value.c
     select.c
     text_list.c
     trust.c
     vendor.c
     vendor_check.c
     worktree.c
-    worktree_rules.c)
+    worktree_rules.c
+    worktree_scan.c)

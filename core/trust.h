@@ -18,6 +18,7 @@
 
 #include "kit/cleanup.h"
 #include "kit/error.h"
+#include "text_list.h"
 
 /* Largest trusted file. */
 #define CORDON_TRUST_MAX_BYTES (1024U * 1024U)
@@ -55,9 +56,8 @@ int cordon_trust_check(const cordon_trust *trust, const char *path, cordon_err *
  * Names of the regular files NAME<suffix> in a trusted folder, without the suffix, sorted, at
  * most 256 of them. For listings only: each file is checked when it is read.
  */
-struct cordon_text_list;
 int cordon_trust_list(const cordon_trust *trust, const char *folder, const char *suffix,
-                      struct cordon_text_list *ret_names, cordon_err *err)
+                      cordon_text_list *ret_names, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /*

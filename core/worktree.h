@@ -21,15 +21,16 @@
 
 /*
  * What the worktree is compared with. All borrowed; the CLI knows the home and the runtime folder.
- * home          the caller's home directory, or NULL if there is none
- * sockets       paths of engine sockets in use or configured (no "unix://"); the well-known ones
- *               are always looked at too
- * max_entries   how many entries are looked at (limits.worktree_entries)
- * mountinfo     NULL for /proc/self/mountinfo
+ * home         the caller's home directory, or NULL if there is none
+ * runtime_dir  XDG_RUNTIME_DIR, or NULL
+ * sockets      paths of engine sockets in use or configured (no "unix://"); the well-known ones
+ *              are always looked at too
+ * max_entries  how many entries are looked at (limits.worktree_entries)
+ * mountinfo    NULL for /proc/self/mountinfo
  */
 typedef struct cordon_worktree_rules {
     const char *home;
-    const char *runtime_dir; /* XDG_RUNTIME_DIR, or NULL */
+    const char *runtime_dir;
     const char *const *sockets;
     size_t socket_count;
     int64_t max_entries;
@@ -53,13 +54,30 @@ typedef struct cordon_worktree {
     }
 
 /*
- * Resolves and checks a folder. A relative path starts at the current directory.
+ * Resolves a folder and refuses what it is: missing, a symlink on the way, /, a system folder, the
+ * home or a folder above it. Needs no configuration, so that these come first. A relative path
+ * starts at the current directory.
  *
+ * @param home  as in the rules
  * @return 0, or -1 with NOTFOUND (missing), CONFIG (empty, not a directory, not UTF-8 or with
- *         control characters), REFUSED (symlink, /, home, system folder, socket, key store,
- *         mount below, too large to look through), TIMEOUT, CANCELLED, SYSTEM, NOMEM.
- *         The message names the thing, the reason and the next step.
+ *         control characters), REFUSED, SYSTEM, NOMEM. The message names the thing, the reason
+ *         and the next step.
  */
+int cordon_worktree_resolve(const char *path, const char *home, cordon_worktree *ret_worktree,
+                            cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * Refuses what a resolved folder holds: other file systems, engine sockets or any socket, links
+ * to one, key stores; and a folder that is too large to look through. Folders that the caller may
+ * not enter are passed over: the step, which has no capability and the caller's or a lesser
+ * user, cannot enter them either.
+ *
+ * @return 0, or -1 with REFUSED, TIMEOUT, CANCELLED, SYSTEM, NOMEM
+ */
+int cordon_worktree_check(const cordon_worktree *worktree, const cordon_worktree_rules *rules,
+                          cordon_deadline dl, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Both of the above. */
 int cordon_worktree_open(const char *path, const cordon_worktree_rules *rules, cordon_deadline dl,
                          cordon_worktree *ret_worktree, cordon_err *err)
     __attribute__((warn_unused_result));

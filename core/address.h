@@ -3,8 +3,8 @@
  * The syntax of engine endpoints and the names of engine kinds, as configuration, environment
  * and messages spell them. Pure text, no connection.
  */
-#ifndef CORDON_ENDPOINT_H
-#define CORDON_ENDPOINT_H
+#ifndef CORDON_ADDRESS_H
+#define CORDON_ADDRESS_H
 
 #include <stdbool.h>
 
@@ -21,11 +21,11 @@
  * @return 0, or -1 with CONFIG (syntax, tcp without TLS), or UNSUPPORTED (ssh://, with what to do
  *         instead)
  */
-int cordon_endpoint_check(const char *endpoint, bool tls, cordon_err *err)
+int cordon_address_check(const char *endpoint, bool tls, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /* The path of a unix endpoint, borrowed from it, or NULL for another kind. */
-const char *cordon_endpoint_socket_path(const char *endpoint);
+const char *cordon_address_socket_path(const char *endpoint);
 
 /* "docker", "podman"; "unknown". */
 const char *cordon_engine_kind_name(cordon_engine_kind kind);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to vendor*.c: rules over the single texts of a vendor definition.
+ */
+#ifndef CORDON_VENDOR_CHECK_H
+#define CORDON_VENDOR_CHECK_H
+
+#include "kit/error.h"
+
+/* A vendor's own name: what a file can be called. */
+int cordon_vendor_check_name(const char *text, cordon_err *err) __attribute__((warn_unused_result));
+
+/* "NAME=value" with a name that neither Cordon nor the loader reads. */
+int cordon_vendor_check_env(const char *text, cordon_err *err) __attribute__((warn_unused_result));
+
+#endif
