@@ -27,7 +27,14 @@ cordon_object_type cordon_role_type(cordon_role role)
     return roles[role].type;
 }
 
-static int owner_fill_badge(const cordon_owner *owner, cordon_role role, cordon_badge *badge,
+typedef struct owner_ids {
+    char invocation[CORDON_OWNER_HEX + 1];
+    char token[CORDON_OWNER_HEX + 1];
+    char owner[32];
+} owner_ids;
+
+/* ids: of the owner that badge is a part of, as a copy: the compiler fears an overlap otherwise. */
+static int owner_fill_badge(const owner_ids *ids, cordon_role role, cordon_badge *badge,
                             cordon_err *err)
 {
     char unique[CORDON_OWNER_HEX + 1];
@@ -35,11 +42,11 @@ static int owner_fill_badge(const cordon_owner *owner, cordon_role role, cordon_
     if (cordon_random_hex(unique, CORDON_OWNER_HEX, err) != 0)
         return -1;
     (void)snprintf(badge->name, sizeof(badge->name), "cordon-%s-%s", roles[role].name, unique);
-    (void)snprintf(badge->labels[0], CORDON_LABEL_SIZE, CORDON_LABEL_OWNER "=%s", owner->owner);
+    (void)snprintf(badge->labels[0], CORDON_LABEL_SIZE, CORDON_LABEL_OWNER "=%s", ids->owner);
     (void)snprintf(badge->labels[1], CORDON_LABEL_SIZE, CORDON_LABEL_INVOCATION "=%s",
-                   owner->invocation);
+                   ids->invocation);
     (void)snprintf(badge->labels[2], CORDON_LABEL_SIZE, CORDON_LABEL_ROLE "=%s", roles[role].name);
-    (void)snprintf(badge->labels[3], CORDON_LABEL_SIZE, "%s", owner->token_label);
+    (void)snprintf(badge->labels[3], CORDON_LABEL_SIZE, CORDON_LABEL_TOKEN "=%s", ids->token);
     for (size_t i = 0; i < CORDON_LABEL_COUNT; i++)
         badge->label_items[i] = badge->labels[i];
     return 0;
@@ -47,15 +54,20 @@ static int owner_fill_badge(const cordon_owner *owner, cordon_role role, cordon_
 
 int cordon_owner_init(cordon_owner *ret_owner, uint32_t uid, cordon_err *err)
 {
+    owner_ids ids;
+
     memset(ret_owner, 0, sizeof(*ret_owner));
-    (void)snprintf(ret_owner->owner, sizeof(ret_owner->owner), "uid-%u", uid);
-    if (cordon_random_hex(ret_owner->invocation, CORDON_OWNER_HEX, err) != 0 ||
-        cordon_random_hex(ret_owner->token, CORDON_OWNER_HEX, err) != 0)
+    (void)snprintf(ids.owner, sizeof(ids.owner), "uid-%u", uid);
+    if (cordon_random_hex(ids.invocation, CORDON_OWNER_HEX, err) != 0 ||
+        cordon_random_hex(ids.token, CORDON_OWNER_HEX, err) != 0)
         return -1;
+    memcpy(ret_owner->owner, ids.owner, sizeof(ids.owner));
+    memcpy(ret_owner->invocation, ids.invocation, sizeof(ids.invocation));
+    memcpy(ret_owner->token, ids.token, sizeof(ids.token));
     (void)snprintf(ret_owner->token_label, sizeof(ret_owner->token_label), CORDON_LABEL_TOKEN "=%s",
-                   ret_owner->token);
+                   ids.token);
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
-        if (owner_fill_badge(ret_owner, (cordon_role)role, &ret_owner->badges[role], err) != 0)
+        if (owner_fill_badge(&ids, (cordon_role)role, &ret_owner->badges[role], err) != 0)
             return -1;
     }
     return 0;

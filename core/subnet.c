@@ -42,8 +42,10 @@ static int subnet_split(const char *text, uint32_t *ret_base, unsigned *ret_pref
     address[length] = '\0';
     if (inet_pton(AF_INET, address, &parsed) != 1)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "'%s' is no IPv4 network", CORDON_QUOTE(text));
-    if (cordon_num_u64(slash + 1, strlen(slash + 1), 0, 32, &prefix, err) != 0)
+    if (cordon_num_u64(slash + 1, strlen(slash + 1), 0, 32, &prefix, err) != 0) {
+        cordon_err_wrap(err, "prefix length of '%s'", CORDON_QUOTE(text));
         return -1;
+    }
     *ret_base = ntohl(parsed.s_addr);
     *ret_prefix = (unsigned)prefix;
     return 0;
