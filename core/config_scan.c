@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lexer in front of libconfig. It knows libconfig's tokens, which groups are open and which
- * names they hold; whether tokens stand in the right order is left to libconfig's grammar.
+ * The lexer in front of libconfig, with libconfig's own small grammar as a table: libconfig 1.5
+ * leaks memory on a syntax error and says less about it, so it is given none.
  */
 #include "config_scan.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "config_grammar.h"
 #include "kit/buf.h"
 #include "kit/num.h"
 
@@ -22,9 +25,21 @@ typedef struct name {
     int line;
 } name;
 
+/* Arrays hold one kind of plain value. */
+typedef enum scalar {
+    SCALAR_NONE = 0,
+    SCALAR_NUMBER,
+    SCALAR_FRACTION,
+    SCALAR_FLAG,
+    SCALAR_TEXT,
+} scalar;
+
 /* One open bracket. names[] from first_name on are the settings of this group. */
 typedef struct scope {
-    char closer;
+    char closer; /* '\0': the whole text */
+    cordon_grammar_state state;
+    scalar last;  /* the token before was a plain value of this kind */
+    scalar first; /* arrays: the kind of all */
     size_t first_name;
     name opened_by;
 } scope;
@@ -35,7 +50,7 @@ typedef struct scanner {
     const char *end;
     int line;
     cordon_buf out;
-    name pending; /* the last token, if it was a name */
+    name pending; /* the last name */
     size_t depth;
     scope scopes[CORDON_CONFIG_MAX_DEPTH + 1];
     size_t name_count;
@@ -73,6 +88,91 @@ static int take(scanner *s, size_t length, cordon_err *err)
     for (size_t i = 0; i < length; i++)
         s->line += s->at[i] == '\n' ? 1 : 0;
     s->at += length;
+    return 0;
+}
+
+/* --- Grammar ------------------------------------------------------------------------------- */
+
+static bool is_name_byte(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '*';
+}
+
+/* Appends ".name" to a path; what does not fit is left out. */
+static size_t append_name(char *out, size_t length, const name *n)
+{
+    int added = snprintf(out + length, CORDON_QUOTE_MAX - length, "%s%s", length > 0 ? "." : "",
+                         QUOTE_N(n->text, n->length));
+    bool fits = added >= 0 && (size_t)added < CORDON_QUOTE_MAX - length;
+    return fits ? length + (size_t)added : CORDON_QUOTE_MAX - 1;
+}
+
+/* "limits.memory" for the setting that `last` names, or - NULL - that is being read. */
+static const char *key_path(const scanner *s, const name *last, char out[CORDON_QUOTE_MAX])
+{
+    const scope *inner = &s->scopes[s->depth];
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 1; i <= s->depth; i++)
+        if (s->scopes[i].opened_by.length > 0)
+            length = append_name(out, length, &s->scopes[i].opened_by);
+    if (!last && s->name_count > inner->first_name && inner->state != CORDON_WANT_NAME)
+        last = &s->names[s->name_count - 1];
+    if (last)
+        (void)append_name(out, length, last);
+    return out;
+}
+
+static const char *key_prefix(const scanner *s, char out[CORDON_QUOTE_MAX + 2])
+{
+    (void)key_path(s, NULL, out);
+    size_t length = strlen(out);
+    memcpy(out + length, ": ", length > 0 ? 3 : 0);
+    return out;
+}
+
+/* The word at the cursor, or one byte. */
+static size_t word_length(const scanner *s)
+{
+    size_t length = 0;
+    while (s->at + length < s->end && is_name_byte(s->at[length]))
+        length++;
+    return length > 0 ? length : 1;
+}
+
+static int fail_grammar(const scanner *s, cordon_err *err)
+{
+    char key[CORDON_QUOTE_MAX + 2];
+    const scope *inner = &s->scopes[s->depth];
+    if (s->at >= s->end)
+        return FAIL(s, err, "%sthe text ends where %s must stand", key_prefix(s, key),
+                    cordon_grammar_wanted(inner->state));
+    return FAIL(s, err, "%s\"%s\" stands where %s must stand", key_prefix(s, key),
+                QUOTE_N(s->at, word_length(s)), cordon_grammar_wanted(inner->state));
+}
+
+/* Takes the step that the token at the cursor means in the innermost bracket. */
+static int step(scanner *s, cordon_token token, cordon_err *err)
+{
+    scope *inner = &s->scopes[s->depth];
+    if (!cordon_grammar_step(&inner->state, token))
+        return fail_grammar(s, err);
+    inner->last = SCALAR_NONE;
+    return 0;
+}
+
+/* A plain value. Texts side by side are one text, as in C. */
+static int step_scalar(scanner *s, scalar kind, cordon_err *err)
+{
+    scope *inner = &s->scopes[s->depth];
+    if (kind == SCALAR_TEXT && inner->last == SCALAR_TEXT)
+        return 0;
+    if (step(s, CORDON_TOKEN_SCALAR, err) < 0)
+        return -1;
+    inner->last = kind;
+    if (inner->closer == ']' && inner->first != SCALAR_NONE && inner->first != kind)
+        return FAIL(s, err, "%s", "an array [ ] holds values of one kind; use a list ( )");
+    inner->first = kind;
     return 0;
 }
 
@@ -124,6 +224,8 @@ static size_t escape_length(const char *text, const char *end)
 static int take_string(scanner *s, cordon_err *err)
 {
     const char *p = s->at + 1;
+    if (step_scalar(s, SCALAR_TEXT, err) < 0)
+        return -1;
     while (p < s->end && *p != '"') {
         size_t step = *p == '\\' ? escape_length(p, s->end) : 1;
         if (step == 0)
@@ -137,7 +239,6 @@ static int take_string(scanner *s, cordon_err *err)
     }
     if (p >= s->end)
         return FAIL(s, err, "%s", "a string is not closed with \"");
-    s->pending = (name){0};
     return take(s, (size_t)(p - s->at) + 1, err);
 }
 
@@ -184,12 +285,11 @@ static int read_number(const scanner *s, const char *text, size_t length, int64_
     }
     if (rc == 0)
         return 0;
-    const char *key = s->names[s->name_count > 0 ? s->name_count - 1 : 0].text;
-    size_t key_length = s->name_count > 0 ? s->names[s->name_count - 1].length : 0;
+    char key[CORDON_QUOTE_MAX + 2];
     return FAIL(s, err,
-                "%s: %s; write a plain number such as 12 or 1.5, or in quotes a value with a unit "
+                "%s%s; write a plain number such as 12 or 1.5, or in quotes a value with a unit "
                 "such as \"512MiB\" or \"10m\"",
-                key_length > 0 ? QUOTE_N(key, key_length) : "number", why.message);
+                key_prefix(s, key), why.message);
 }
 
 static int take_number(scanner *s, cordon_err *err)
@@ -199,8 +299,10 @@ static int take_number(scanner *s, cordon_err *err)
     while (p < s->end && (is_digit(*p) || is_letter(*p) || strchr("+-._", *p)) && *p)
         p++;
     size_t length = (size_t)(p - s->at);
-    s->pending = (name){0};
-    if (is_plain_fraction(s->at, length))
+    bool fraction = is_plain_fraction(s->at, length);
+    if (step_scalar(s, fraction ? SCALAR_FRACTION : SCALAR_NUMBER, err) < 0)
+        return -1;
+    if (fraction)
         return take(s, length, err);
     if (read_number(s, s->at, without_suffix(s->at, length), &value, err) < 0)
         return -1;
@@ -210,36 +312,27 @@ static int take_number(scanner *s, cordon_err *err)
 
 /* --- Names and brackets -------------------------------------------------------------------- */
 
-static int take_name(scanner *s, cordon_err *err)
+static bool is_word(const name *n, const char *word)
 {
-    const char *p = s->at;
-    while (p < s->end && (is_letter(*p) || is_digit(*p) || *p == '_' || *p == '-' || *p == '*'))
-        p++;
-    s->pending = (name){.text = s->at, .length = (size_t)(p - s->at), .line = s->line};
-    return take(s, s->pending.length, err);
+    return n->length == strlen(word) && strncasecmp(n->text, word, n->length) == 0;
 }
 
-/* "limits.memory: " for the innermost group's setting. */
-static int append_path(const scanner *s, cordon_buf *path, const name *last, cordon_err *err)
+/* SECURITY: libconfig reads true and false in any letter case as values, so they are no names. */
+static int take_name(scanner *s, cordon_err *err)
 {
-    for (size_t i = 1; i <= s->depth; i++) {
-        const name *opened_by = &s->scopes[i].opened_by;
-        if (opened_by->length == 0)
-            continue;
-        if (cordon_buf_append(path, opened_by->text, opened_by->length, err) < 0 ||
-            cordon_buf_append_char(path, '.', err) < 0)
-            return -1;
-    }
-    return cordon_buf_append(path, last->text, last->length, err);
+    name found = {.text = s->at, .length = word_length(s), .line = s->line};
+    bool flag = is_word(&found, "true") || is_word(&found, "false");
+    if ((flag ? step_scalar(s, SCALAR_FLAG, err) : step(s, CORDON_TOKEN_NAME, err)) < 0)
+        return -1;
+    s->pending = found;
+    return take(s, found.length, err);
 }
 
 static int fail_repeated(const scanner *s, const name *again, int first_line, cordon_err *err)
 {
-    cordon_auto(cordon_buf) path = cordon_buf_make(OUTPUT_MAX);
-    if (append_path(s, &path, again, err) < 0)
-        return -1;
+    char path[CORDON_QUOTE_MAX];
     return FAIL(s, err, "%s: is given twice, first in line %d; keep one of them",
-                CORDON_QUOTE(cordon_buf_text(&path)), first_line);
+                key_path(s, again, path), first_line);
 }
 
 /* Notes a setting of the innermost group. */
@@ -266,22 +359,37 @@ static name opening_name(const scanner *s)
 
 static int open_bracket(scanner *s, char closer, cordon_err *err)
 {
+    name opened_by = opening_name(s);
+    if (s->scopes[s->depth].closer == ']')
+        return FAIL(s, err, "%s", "an array [ ] holds plain values; use a list ( )");
     if (s->depth >= CORDON_CONFIG_MAX_DEPTH)
         return FAIL(s, err, "more than %d groups or lists within each other",
                     CORDON_CONFIG_MAX_DEPTH);
-    name opened_by = opening_name(s);
-    s->scopes[++s->depth] =
-        (scope){.closer = closer, .first_name = s->name_count, .opened_by = opened_by};
+    if (step(s, CORDON_TOKEN_OPEN, err) < 0)
+        return -1;
+    s->scopes[++s->depth] = (scope){.closer = closer,
+                                    .state = closer == '}' ? CORDON_WANT_NAME : CORDON_LIST_START,
+                                    .first_name = s->name_count,
+                                    .opened_by = opened_by};
     return 0;
 }
 
 static int close_bracket(scanner *s, char closer, cordon_err *err)
 {
-    if (s->depth == 0 || s->scopes[s->depth].closer != closer)
+    if (s->scopes[s->depth].closer != closer)
         return FAIL(s, err, "a %c closes nothing that is open here", closer);
+    if (step(s, CORDON_TOKEN_CLOSE, err) < 0)
+        return -1;
     s->name_count = s->scopes[s->depth].first_name;
     s->depth--;
     return 0;
+}
+
+static int assign(scanner *s, cordon_err *err)
+{
+    if (step(s, CORDON_TOKEN_ASSIGN, err) < 0)
+        return -1;
+    return add_name(s, &s->pending, err);
 }
 
 static int take_mark(scanner *s, cordon_err *err)
@@ -291,13 +399,14 @@ static int take_mark(scanner *s, cordon_err *err)
     char c = *s->at;
     const char *opener = strchr(openers, c);
     int rc = 0;
-    if ((c == '=' || c == ':') && s->pending.length > 0)
-        rc = add_name(s, &s->pending, err);
+    if (c == '=' || c == ':')
+        rc = assign(s, err);
     else if (opener)
         rc = open_bracket(s, closers[opener - openers], err);
     else if (strchr(closers, c))
         rc = close_bracket(s, c, err);
-    s->pending = (name){0};
+    else
+        rc = step(s, c == ';' ? CORDON_TOKEN_SEMICOLON : CORDON_TOKEN_COMMA, err);
     return rc < 0 ? -1 : take(s, 1, err);
 }
 
@@ -337,7 +446,8 @@ static int scan_all(scanner *s, cordon_err *err)
                     opened_by->length > 0 ? QUOTE_N(opened_by->text, opened_by->length) : "a list",
                     s->scopes[s->depth].closer);
     }
-    return 0;
+    bool whole = s->scopes[0].state == CORDON_WANT_NAME || s->scopes[0].state == CORDON_AFTER_VALUE;
+    return whole ? 0 : fail_grammar(s, err);
 }
 
 int cordon_config_scan(const char *file, const char *text, size_t length, char **ret_text,

@@ -3,6 +3,7 @@
 set(CORDON_CONFIG_SOURCES
     address.c
     config.c
+    config_grammar.c
     config_read.c
     config_scan.c
     config_schema.c
