@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the container decoder share. One decoding holds the four objects of an
+ * inspect answer; each step reads what has another shape than its fact.
+ */
+#ifndef CORDON_PODMAN_DECODE_INTERNAL_H
+#define CORDON_PODMAN_DECODE_INTERNAL_H
+
+#include "factread.h"
+#include "podman_decode.h"
+
+typedef enum podman_section {
+    PODMAN_ROOT = 0,
+    PODMAN_STATE,
+    PODMAN_CONFIG,
+    PODMAN_HOST,
+    PODMAN_NETWORK,
+    PODMAN_SECTIONS,
+} podman_section;
+
+typedef struct podman_decoding {
+    cordon_json section[PODMAN_SECTIONS];
+    int major;
+    const char *static_dir; /* Podman's own folder for this container, "" when it is not told */
+    cordon_container_facts *facts;
+} podman_decoding;
+
+/* Reports a value without a normal form: "path = "text"" in unmodelled. */
+int podman_odd(podman_decoding *d, const char *path, const char *text, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* A mandatory full id, bare ("sha256:" is taken off); borrowed from the document. */
+int podman_read_id(cordon_json object, const char *key, const char **ret_id, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Privileges, namespaces, limits, devices, life cycle. */
+int podman_read_host(podman_decoding *d, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Mounts, HostConfig.Tmpfs and HostConfig.Binds as one list of mounts. */
+int podman_read_mounts(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Secrets, and the keys that may hold one value only. */
+int podman_read_fixed(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Endpoints, ports, resolver. */
+int podman_read_endpoints(podman_decoding *d, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+#endif
