@@ -21,10 +21,11 @@ typedef struct text {
     size_t length;
 } text;
 
-/* Throws up to `length` bytes away without copying them (tcp(7), MSG_TRUNC). */
+/* Throws bytes away without copying them (tcp(7), MSG_TRUNC); at most what scratch could hold. */
 static ssize_t discard(cordon_proxy *proxy, int fd, size_t length)
 {
-    return recv(fd, proxy->scratch, length, MSG_TRUNC | MSG_DONTWAIT);
+    size_t most = length < CORDON_SCRATCH_BYTES ? length : CORDON_SCRATCH_BYTES;
+    return recv(fd, proxy->scratch, most, MSG_TRUNC | MSG_DONTWAIT);
 }
 
 static void send_refusal(int fd, cordon_reason reason, text target, const char *detail)
@@ -89,7 +90,7 @@ void cordon_request_refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason
 void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn)
 {
     while (conn->drained < DRAIN_BYTES_MAX) {
-        ssize_t got = discard(proxy, conn->fd[CORDON_CLIENT], DRAIN_BYTES_MAX);
+        ssize_t got = discard(proxy, conn->fd[CORDON_CLIENT], CORDON_SCRATCH_BYTES);
         if (got < 0 && errno == EAGAIN)
             return;
         if (got <= 0)
@@ -105,7 +106,7 @@ void cordon_request_turn_away(cordon_proxy *proxy, int fd)
     log_refusal(proxy, &stranger, CORDON_REASON_CONNECTION_LIMIT, (text){"", 0}, NULL);
     send_refusal(fd, CORDON_REASON_CONNECTION_LIMIT, (text){"", 0}, NULL);
     (void)shutdown(fd, SHUT_WR);
-    (void)discard(proxy, fd, DRAIN_BYTES_MAX);
+    (void)discard(proxy, fd, CORDON_SCRATCH_BYTES);
     (void)close(fd);
 }
 
