@@ -4,8 +4,8 @@
  * Tables say what goes straight into a fact and what may hold anything; functions are for what has another shape than its fact. Here: identity, state, process;
  * the rest is in podman_decode_{host,mounts,endpoints,fixed}.c.
  *
- * What libpod does not show stays unknown: seccomp, masked paths, sysctls, stdin-once, the
- * address asked for, and on Podman 4 the ipc mode and whether it ran out of memory.
+ * What libpod does not show stays unknown: seccomp, masked paths, sysctls, the address asked for,
+ * and on Podman 4 the ipc mode, the network's id and whether the end was for lack of memory.
  */
 #include "podman_decode_internal.h"
 
@@ -149,8 +149,8 @@ static int decode_state(podman_decoding *d, cordon_err *err)
         return -1;
     if (status.has == CORDON_JSON_PRESENT)
         facts->state = state_of(status.text);
-    /* Podman 4 on cgroup v1 says false even after a kill by the kernel */
-    if (d->major < 5 && facts->oom_killed == CORDON_FACT_NO)
+    /* Podman 4 on cgroup v1 says false even of one that the kernel killed */
+    if (d->major < 5 && facts->state == CORDON_STATE_EXITED && facts->oom_killed == CORDON_FACT_NO)
         facts->oom_killed = CORDON_FACT_UNKNOWN;
     if (facts->state == CORDON_STATE_UNKNOWN && status.has == CORDON_JSON_PRESENT &&
         podman_odd(d, "$.State.Status", status.text, err) != 0)
@@ -191,18 +191,24 @@ static bool has_items_at(const cordon_fact_list *list, size_t at, const cordon_f
     return true;
 }
 
-/* True when the first count items, with one blank between, are this text. */
-static bool joined_is(const cordon_fact_list *list, size_t count, const char *text)
+/* True when the items from start up to end, with one blank between, are this text. */
+static bool joined_is(const cordon_fact_list *list, size_t start, size_t end, const char *text)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = start; i < end; i++) {
         size_t length = strlen(list->items[i]);
         if (strncmp(text, list->items[i], length) != 0)
             return false;
         text += length;
-        if (i + 1 < count && *text++ != ' ')
+        if (i + 1 < end && *text++ != ' ')
             return false;
     }
     return *text == '\0';
+}
+
+/* The words before the entry point that are an init of Podman's: "/run/podman-init", "--". */
+static size_t init_words(const cordon_fact_list *argv)
+{
+    return argv->count > 2 && strcmp(argv->items[1], "--") == 0 ? 2 : 0;
 }
 
 /*
@@ -212,13 +218,16 @@ static bool joined_is(const cordon_fact_list *list, size_t count, const char *te
 static int decode_joined_entrypoint(podman_decoding *d, const char *text, cordon_err *err)
 {
     cordon_container_facts *facts = d->facts;
-    size_t head = facts->argv.count - facts->command.count;
-    if (!facts->argv.known || !facts->command.known || facts->argv.count < facts->command.count ||
-        !has_items_at(&facts->argv, head, &facts->command) ||
-        !joined_is(&facts->argv, head, text))
+    const cordon_fact_list *argv = &facts->argv;
+    if (!argv->known || !facts->command.known || argv->count < facts->command.count ||
+        !has_items_at(argv, argv->count - facts->command.count, &facts->command))
         return podman_odd(d, "$.Config.Entrypoint", text, err);
-    for (size_t i = 0; i < head; i++) {
-        if (cordon_fact_list_add(&facts->entrypoint, facts->argv.items[i], err) != 0)
+    size_t end = argv->count - facts->command.count;
+    size_t start = joined_is(argv, 0, end, text) ? 0 : init_words(argv);
+    if (start > end || !joined_is(argv, start, end, text))
+        return podman_odd(d, "$.Config.Entrypoint", text, err);
+    for (size_t i = start; i < end; i++) {
+        if (cordon_fact_list_add(&facts->entrypoint, argv->items[i], err) != 0)
             return -1;
     }
     cordon_fact_list_known(&facts->entrypoint);
@@ -296,14 +305,18 @@ static int decode_stop_signal(podman_decoding *d, cordon_err *err)
     return cordon_fact_text_set(&d->facts->stop_signal, name, err);
 }
 
-/* StdinOnce is always false, whatever happens; only true would say something. */
+/*
+ * StdinOnce is written as false whatever happens (container_inspect.go: "TODO"). What holds for
+ * every container of libpod: conmon is started without --leave-stdin-open, so an open stdin ends
+ * with the first client that attached it.
+ */
 static int decode_stdin(podman_decoding *d, cordon_err *err)
 {
     cordon_json_bool once = {0};
     if (cordon_json_get_bool(d->section[PODMAN_CONFIG], "StdinOnce", &once, err) != 0)
         return -1;
-    if (once.has == CORDON_JSON_PRESENT && once.value)
-        d->facts->stdin_once = CORDON_FACT_YES;
+    d->facts->stdin_once = once.has == CORDON_JSON_PRESENT && once.value ? CORDON_FACT_YES
+                                                                         : d->facts->open_stdin;
     return 0;
 }
 

@@ -163,6 +163,9 @@ static int decode_ports(podman_decoding *d, cordon_err *err)
         return -1;
     cordon_fact_list_sort(ports);
     ports->known = told;
+    /* a port that is exposed stands among them, also where Podman 4 has no ExposedPorts */
+    if (told)
+        cordon_fact_list_known(&d->facts->exposed_ports);
     return 0;
 }
 

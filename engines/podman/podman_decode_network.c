@@ -112,6 +112,9 @@ static int decode_network(cordon_json root, cordon_network_facts *facts, cordon_
     if (take_isolation(facts, err) != 0)
         return -1;
     facts->host_address = host_address_of(facts);
+    /* properties of Docker's swarm; no network of libpod has them */
+    facts->attachable = CORDON_FACT_NO;
+    facts->ingress = CORDON_FACT_NO;
     return cordon_factread_leftovers(root, FIELDS(harmless), &facts->unmodelled, err);
 }
 
