@@ -23,12 +23,18 @@ static int rule_refuse(const rule_context *context, cordon_refusal_code code, co
     return cordon_refuse(context->refusal, code, path, expected, actual, context->err);
 }
 
-/* The engine is silent on a fact that the plan needs. */
+/*
+ * The engine is silent on a fact that the plan needs, or that an earlier reading told: between two
+ * readings that is a change like any other.
+ */
 static int rule_silent(const rule_context *context, const char *part, const char *expected)
 {
+    bool changed = context->code == CORDON_REFUSED_CHANGED;
+
     if (context->rule->witness != NULL)
         return 0;
-    return rule_refuse(context, CORDON_REFUSED_UNKNOWN, part, expected, NULL);
+    return rule_refuse(context, changed ? CORDON_REFUSED_CHANGED : CORDON_REFUSED_UNKNOWN, part,
+                       expected, NULL);
 }
 
 static int compare_text(const rule_context *context, const char *part, const char *expected,
@@ -174,12 +180,13 @@ static int compare_list(const rule_context *context, const char *part, cordon_ru
                        list_text(actual, got, sizeof(got)));
 }
 
+/* NULL for one that was not told. */
 static const char *mount_type_name(cordon_mount_type type)
 {
-    static const char *const names[] = {"unknown", "bind", "tmpfs", "volume", "image", "other"};
+    static const char *const names[] = {NULL, "bind", "tmpfs", "volume", "image", "other"};
     size_t index = (size_t)type;
 
-    return index < sizeof(names) / sizeof(names[0]) ? names[index] : "unknown";
+    return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
 }
 
 static int compare_mount(const rule_context *context, const cordon_mount_fact *expected,
@@ -211,7 +218,7 @@ static int compare_mount(const rule_context *context, const cordon_mount_fact *e
 
 static const cordon_mount_fact *mount_find(const cordon_mount_facts *mounts, const char *target)
 {
-    for (size_t i = 0; i < mounts->count; i++) {
+    for (size_t i = 0; target != NULL && i < mounts->count; i++) {
         if (mounts->items[i].target != NULL && strcmp(mounts->items[i].target, target) == 0)
             return &mounts->items[i];
     }
@@ -273,7 +280,7 @@ static int compare_endpoint(const rule_context *context, const cordon_endpoint_f
 static const cordon_endpoint_fact *endpoint_find(const cordon_endpoint_facts *endpoints,
                                                  const char *key)
 {
-    for (size_t i = 0; i < endpoints->count; i++) {
+    for (size_t i = 0; key != NULL && i < endpoints->count; i++) {
         if (endpoints->items[i].network_key != NULL &&
             strcmp(endpoints->items[i].network_key, key) == 0)
             return &endpoints->items[i];

@@ -35,8 +35,8 @@ int cordon_validate_network(const char *object, const cordon_network_facts *expe
     __attribute__((warn_unused_result));
 
 /*
- * Two readings of one container: everything but the run state must be what it was.
- * CORDON_REFUSED_CHANGED otherwise.
+ * Two readings of one container: everything but the run state must be what it was, and told by
+ * both unless the gate's report vouches for it. CORDON_REFUSED_CHANGED otherwise.
  */
 int cordon_validate_unchanged(const char *object, const cordon_container_facts *first,
                               const cordon_container_facts *second, cordon_tally *tally,
