@@ -6,6 +6,8 @@
 #ifndef CORDON_TESTS_SUPPORT_SAMPLE_FACTS_H
 #define CORDON_TESTS_SUPPORT_SAMPLE_FACTS_H
 
+#include <stdlib.h>
+
 #include "support/sample_plan.h"
 #include "validate.h"
 
@@ -127,8 +129,9 @@ static inline bool sample_check_refused(const sample_pair *pair, int rc, const c
         rc == -1 && err->code == CORDON_ERR_REFUSED && pair->refusal.code == code &&
             strcmp(pair->refusal.fact, fact) == 0,
         "%s in round %d: %.60s: rc %d, %s at \"%.80s\" (%.60s / %.60s), want %s at \"%.80s\"",
-        pair->subject->name, pair->subject->round, what, rc, cordon_refusal_name(pair->refusal.code), pair->refusal.fact,
-        pair->refusal.expected, pair->refusal.actual, cordon_refusal_name(code), fact);
+        pair->subject->name, pair->subject->round, what, rc,
+        cordon_refusal_name(pair->refusal.code), pair->refusal.fact, pair->refusal.expected,
+        pair->refusal.actual, cordon_refusal_name(code), fact);
 }
 
 static inline bool sample_check_passes(const sample_pair *pair, int rc, const cordon_err *err,
@@ -137,6 +140,54 @@ static inline bool sample_check_passes(const sample_pair *pair, int rc, const co
     return TEST_RECORDF(rc == 0 && pair->refusal.code == CORDON_REFUSED_NONE,
                         "%s in round %d: %s: not accepted: %.250s", pair->subject->name,
                         pair->subject->round, what, err->message);
+}
+
+/* Changes to make; a NULL text is one that was not told. */
+static inline bool sample_set_text(cordon_fact_text *text, const char *value)
+{
+    cordon_err err = CORDON_ERR_INIT;
+
+    if (value != NULL)
+        return CHECK_OK(cordon_fact_text_set(text, value, &err), err);
+    free(*text);
+    *text = NULL;
+    return true;
+}
+
+static inline bool sample_add_item(cordon_fact_list *list, const char *item)
+{
+    cordon_err err = CORDON_ERR_INIT;
+
+    return CHECK_OK(cordon_fact_list_add(list, item, &err), err);
+}
+
+static inline void sample_drop_item(cordon_fact_list *list, size_t at)
+{
+    free(list->items[at]);
+    list->items[at] = list->items[--list->count];
+}
+
+/* The actual mount at a target, NULL when there is none. */
+static inline cordon_mount_fact *sample_mount_at(sample_pair *pair, const char *target)
+{
+    for (size_t i = 0; i < pair->actual.mounts.count; i++) {
+        if (strcmp(pair->actual.mounts.items[i].target, target) == 0)
+            return &pair->actual.mounts.items[i];
+    }
+    return NULL;
+}
+
+static inline bool sample_add_mount(sample_pair *pair, const char *source, const char *target)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_mount_fact *mount;
+
+    if (!CHECK_OK(cordon_mount_facts_add(&pair->actual.mounts, &mount, &err), err))
+        return false;
+    mount->type = CORDON_MOUNT_BIND;
+    mount->read_only = CORDON_FACT_YES;
+    return sample_set_text(&mount->source, source) && sample_set_text(&mount->target, target) &&
+           sample_set_text(&mount->propagation, "rprivate");
 }
 
 #endif

@@ -70,11 +70,10 @@ static inline bool sample_plan(sample_run *run)
     cordon_err err = CORDON_ERR_INIT;
 
     cordon_plan_init(&run->plan, &run->input);
-    if (!CHECK_OK(
-            cordon_plan_place(&run->plan, CORDON_ROLE_VENDOR_NETWORK, "10.213.4.8/29", &err),
-            err) ||
-        !CHECK_OK(
-            cordon_plan_place(&run->plan, CORDON_ROLE_EGRESS_NETWORK, "10.213.7.16/29", &err), err))
+    if (!CHECK_OK(cordon_plan_place(&run->plan, CORDON_ROLE_VENDOR_NETWORK, "10.213.4.8/29", &err),
+                  err) ||
+        !CHECK_OK(cordon_plan_place(&run->plan, CORDON_ROLE_EGRESS_NETWORK, "10.213.7.16/29", &err),
+                  err))
         return false;
     cordon_plan_network_made(&run->plan, CORDON_ROLE_VENDOR_NETWORK, SAMPLE_VENDOR_NET);
     cordon_plan_network_made(&run->plan, CORDON_ROLE_EGRESS_NETWORK, SAMPLE_EGRESS_NET);

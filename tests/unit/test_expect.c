@@ -64,8 +64,8 @@ static void both_containers_are_locked_down_in_both_rounds(void)
     for (size_t i = 0; i < 4; i++) {
         cordon_auto(cordon_container_facts) facts = {0};
 
-        REQUIRE(expect(&run, i % 2 == 0 ? CORDON_ROLE_PROXY : CORDON_ROLE_STEP, rounds[i / 2],
-                       &facts));
+        REQUIRE(
+            expect(&run, i % 2 == 0 ? CORDON_ROLE_PROXY : CORDON_ROLE_STEP, rounds[i / 2], &facts));
         CHECK(check_locked_down(&facts));
     }
 }

@@ -228,8 +228,7 @@ static void the_step_never_joins_the_network_with_a_way_out(void)
     CHECK(!cordon_plan_joins(CORDON_ROLE_STEP, CORDON_ROLE_EGRESS_NETWORK));
 }
 
-CORDON_TEST_MAIN("plan",
-                 TEST(the_vendor_network_is_internal_and_without_an_address_of_the_host),
+CORDON_TEST_MAIN("plan", TEST(the_vendor_network_is_internal_and_without_an_address_of_the_host),
                  TEST(the_egress_network_has_a_way_out_and_is_isolated),
                  TEST(the_proxy_is_told_its_hosts_and_nothing_else),
                  TEST(the_proxy_joins_both_networks_the_one_with_the_way_out_first),

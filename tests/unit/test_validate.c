@@ -183,8 +183,7 @@ static bool set_text(cordon_fact_text *text, const char *value)
 }
 
 /* The mutate functions make change number m of a fact; false when there is none of that number. */
-static bool mutate_text(const cordon_rule *rule, cordon_fact_text *text, size_t m,
-                        mutant *made)
+static bool mutate_text(const cordon_rule *rule, cordon_fact_text *text, size_t m, mutant *made)
 {
     char longer[256];
 
@@ -198,8 +197,7 @@ static bool mutate_text(const cordon_rule *rule, cordon_fact_text *text, size_t 
     return set_text(text, longer);
 }
 
-static bool mutate_bool(const cordon_rule *rule, cordon_fact_bool *fact, size_t m,
-                        mutant *made)
+static bool mutate_bool(const cordon_rule *rule, cordon_fact_bool *fact, size_t m, mutant *made)
 {
     describe(made, FATE_REFUSED, rule, "flipped");
     *fact = *fact == CORDON_FACT_YES ? CORDON_FACT_NO : CORDON_FACT_YES;
@@ -218,8 +216,7 @@ static bool mutate_int(const cordon_rule *rule, cordon_fact_int *fact, size_t m,
     return true;
 }
 
-static bool mutate_state(const cordon_rule *rule, cordon_run_state *fact, size_t m,
-                         mutant *made)
+static bool mutate_state(const cordon_rule *rule, cordon_run_state *fact, size_t m, mutant *made)
 {
     bool same = *fact == (cordon_run_state)m;
 
@@ -256,8 +253,7 @@ static bool swap_items(const cordon_rule *rule, cordon_fact_list *list, mutant *
     return true;
 }
 
-static bool mutate_list(const cordon_rule *rule, cordon_fact_list *list, size_t m,
-                        mutant *made)
+static bool mutate_list(const cordon_rule *rule, cordon_fact_list *list, size_t m, mutant *made)
 {
     bool at_least = rule->kind == CORDON_RULE_SUPERSET;
     bool repeats = at_least || rule->kind == CORDON_RULE_ENV;
@@ -373,8 +369,8 @@ static bool try_mutant(const sample_run *run, const sample_subject *subject,
         sample_check_passes(&pair, rc, &err, made.what);
     else
         sample_check_refused(&pair, rc, &err,
-                             made.fate == FATE_UNKNOWN ? CORDON_REFUSED_UNKNOWN : rule->code,
-                             fact, made.what);
+                             made.fate == FATE_UNKNOWN ? CORDON_REFUSED_UNKNOWN : rule->code, fact,
+                             made.what);
     return true;
 }
 
