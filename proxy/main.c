@@ -38,7 +38,7 @@ int cordon_proxy_main(int argc, char **argv)
 {
     cordon_proxy_options options;
     cordon_err err = CORDON_ERR_INIT;
-    if (cordon_proxy_options_parse(argc, argv, &options, &err) != 0)
+    if (cordon_proxy_options_parse(argc, (const char *const *)argv, &options, &err) != 0)
         return fail(CORDON_PROXY_EXIT_USAGE, &err);
     confine();
     if (cordon_proxy_serve(&options, cordon_lookup_system, &err) != 0)

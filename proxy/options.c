@@ -96,8 +96,8 @@ static int option_set(cordon_proxy_options *options, const option_row *row, cons
     return 0;
 }
 
-static int option_take(cordon_proxy_options *options, char *const *pair, bool has_value, bool *seen,
-                       cordon_err *err)
+static int option_take(cordon_proxy_options *options, const char *const *pair, bool has_value,
+                       bool *seen, cordon_err *err)
 {
     size_t index = option_find(pair[0]);
     if (index == OPTION_COUNT)
@@ -115,7 +115,7 @@ static int option_take(cordon_proxy_options *options, char *const *pair, bool ha
     return 0;
 }
 
-int cordon_proxy_options_parse(int argc, char *const *argv, cordon_proxy_options *ret_options,
+int cordon_proxy_options_parse(int argc, const char *const *argv, cordon_proxy_options *ret_options,
                                cordon_err *err)
 {
     cordon_proxy_options options = {0};

@@ -37,7 +37,7 @@ typedef struct cordon_proxy_options {
  * @param argv  argv[0] is ignored
  * @return 0, or -1 with CONFIG and a message that names the option
  */
-int cordon_proxy_options_parse(int argc, char *const *argv, cordon_proxy_options *ret_options,
+int cordon_proxy_options_parse(int argc, const char *const *argv, cordon_proxy_options *ret_options,
                                cordon_err *err) __attribute__((warn_unused_result));
 
 #endif

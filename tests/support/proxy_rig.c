@@ -68,7 +68,7 @@ static bool pin(proxy_rig *rig, const char *host, uint16_t port)
 
 bool rig_prepare(proxy_rig *rig)
 {
-    char *argv[] = {"proxy", "--listen", "127.0.0.1:0", "--allow", "ok.test", NULL};
+    const char *argv[] = {"proxy", "--listen", "127.0.0.1:0", "--allow", "ok.test", NULL};
     uint16_t port = 0;
     uint16_t closed_port = 0;
     memset(rig, 0, sizeof *rig);

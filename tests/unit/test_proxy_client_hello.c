@@ -37,8 +37,8 @@ static void check_bad(const hello_bytes *bytes, cordon_reason reason, const char
 
 static void a_hello_is_read_however_its_records_are_cut(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = "Ok.test"});
     for (size_t most = 1; most <= message.length + 1; most++) {
         cordon_hello hello;
@@ -51,8 +51,8 @@ static void a_hello_is_read_however_its_records_are_cut(void)
 static void every_proper_prefix_asks_for_more(void)
 {
     static const size_t sizes[] = {1, 3, 7, 50, 16384};
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = "ok.test", .padding = 100});
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         hello_records(&bytes, &message, sizes[i]);
@@ -67,7 +67,7 @@ static void every_proper_prefix_asks_for_more(void)
 
 static void bytes_after_the_hello_are_not_looked_at(void)
 {
-    hello_bytes bytes;
+    static hello_bytes bytes;
     cordon_hello hello;
     hello_for(&bytes, "ok.test");
     hello_add(&bytes, "\x14\x03\x03\x00\x01\x01GET / HTTP/1.1", 20);
@@ -90,8 +90,8 @@ static void what_is_not_tls_is_told_from_its_first_bytes(void)
 
 static void a_hello_without_a_name_is_refused(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = NULL});
     hello_records(&bytes, &message, 16384);
     check_bad(&bytes, CORDON_REASON_NO_SERVER_NAME, "no server_name");
@@ -102,8 +102,8 @@ static void a_hello_without_a_name_is_refused(void)
 
 static void a_second_name_is_refused_whatever_the_first(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = "ok.test", .second_name = "ok.test"});
     hello_records(&bytes, &message, 16384);
     check_bad(&bytes, CORDON_REASON_HELLO_MALFORMED, "repeated extension");
@@ -122,8 +122,8 @@ static void a_second_name_is_refused_whatever_the_first(void)
 
 static void a_hidden_name_is_refused_also_behind_the_right_one(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = "ok.test", .encrypted = true});
     hello_records(&bytes, &message, 16384);
     check_bad(&bytes, CORDON_REASON_ENCRYPTED_HELLO, "encrypted hello");
@@ -133,7 +133,7 @@ static void a_name_that_is_no_host_name_is_a_mismatch(void)
 {
     static const char *const wrong[] = {"ok.test.", "1.2.3.4", "ok test",     "*.test",
                                         "[::1]",    ".",       "ok.test:443", "ok..test"};
-    hello_bytes bytes;
+    static hello_bytes bytes;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         hello_for(&bytes, wrong[i]);
         check_bad(&bytes, CORDON_REASON_SERVER_NAME_MISMATCH, wrong[i]);
@@ -153,8 +153,8 @@ static void a_name_that_is_no_host_name_is_a_mismatch(void)
 /* Every byte of every length field, changed by one either way, yields no name but the right one. */
 static void a_changed_length_never_yields_another_name(void)
 {
-    hello_bytes good;
-    hello_bytes bytes;
+    static hello_bytes good;
+    static hello_bytes bytes;
     hello_for(&good, "ok.test");
     for (size_t i = 0; i < good.length; i++) {
         for (int delta = -1; delta <= 1; delta += 2) {
@@ -170,8 +170,8 @@ static void a_changed_length_never_yields_another_name(void)
 
 static void a_message_must_end_where_its_record_ends(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = "ok.test"});
     hello_add(&message, "\1\0\0\0", 4);
     hello_records(&bytes, &message, 16384);
@@ -183,8 +183,8 @@ static void a_message_must_end_where_its_record_ends(void)
 
 static void other_records_between_the_pieces_are_refused(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     hello_message(&message, &(hello_knobs){.name = "ok.test"});
     hello_records(&bytes, &message, 60);
     bytes.data[65] = 23;
@@ -203,8 +203,8 @@ static void other_records_between_the_pieces_are_refused(void)
 
 static void a_hello_is_bounded_however_it_comes(void)
 {
-    hello_bytes message;
-    hello_bytes bytes;
+    static hello_bytes message;
+    static hello_bytes bytes;
     cordon_hello hello;
     hello_message(&message, &(hello_knobs){.name = "ok.test", .padding = 16000});
     hello_records(&bytes, &message, 16384);

@@ -170,24 +170,23 @@ static void options_are_exact_and_name_what_is_wrong(void)
 {
     for (size_t i = 0; i < sizeof argv_rows / sizeof argv_rows[0]; i++) {
         const argv_row *row = &argv_rows[i];
-        char *argv[ARGV_MAX + 1] = {NULL};
         int argc = 0;
-        for (; argc < ARGV_MAX && row->argv[argc]; argc++)
-            argv[argc] = (char *)(uintptr_t)row->argv[argc];
+        while (argc < ARGV_MAX && row->argv[argc])
+            argc++;
         cordon_proxy_options options = {.max_tunnels = 12345};
         cordon_err err = CORDON_ERR_INIT;
         if (row->part)
-            CHECK_FAILS(cordon_proxy_options_parse(argc, argv, &options, &err), err,
+            CHECK_FAILS(cordon_proxy_options_parse(argc, row->argv, &options, &err), err,
                         CORDON_ERR_CONFIG, row->part);
         else
-            CHECK_OK(cordon_proxy_options_parse(argc, argv, &options, &err), err);
+            CHECK_OK(cordon_proxy_options_parse(argc, row->argv, &options, &err), err);
         CHECK((options.max_tunnels == 12345) == (row->part != NULL));
     }
 }
 
 static void options_that_are_not_given_have_their_documented_value(void)
 {
-    char *argv[] = {"proxy", "--listen", "10.0.0.2:3128", "--allow", "ok.test", NULL};
+    const char *argv[] = {"proxy", "--listen", "10.0.0.2:3128", "--allow", "ok.test", NULL};
     cordon_proxy_options options;
     cordon_err err = CORDON_ERR_INIT;
     REQUIRE_OK(cordon_proxy_options_parse(5, argv, &options, &err), err);
