@@ -295,6 +295,10 @@ static int transfer(cordon_httpc_exchange *exchange, cordon_httpc_slot *slot, co
     /* The handle outlives the list and the exchange. */
     (void)curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, NULL);
     (void)curl_easy_setopt(slot->easy, CURLOPT_ERRORBUFFER, NULL);
+    /* libcurl takes a connection that closes inside the head for an answer without a body. */
+    if (rc == 0 && !exchange->head.complete)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "%s: no whole answer: cut inside its head",
+                           exchange->what);
     return rc;
 }
 

@@ -4,9 +4,6 @@
  * turning libcurl's results into ours.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "kit/httpc_impl.h"
@@ -37,23 +34,17 @@ void cordon_httpc_slot_close(cordon_httpc_slot *slot)
 
 /* --- sockets --- */
 
+/* Ours for CLOEXEC at birth. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     cordon_httpc_exchange *exchange = context;
-    int fd = -1;
     (void)purpose;
-    if (exchange->client->unix_path)
-        return cordon_httpc_connect_unix(exchange, &fd, &exchange->cause) < 0 ? CURL_SOCKET_BAD
-                                                                              : fd;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
-static int say_connected(void *context, curl_socket_t fd, curlsocktype purpose)
-{
-    const cordon_httpc_exchange *exchange = context;
-    (void)fd;
-    (void)purpose;
-    return exchange->client->unix_path ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0)
+        return fd;
+    if (exchange->cause.code == CORDON_OK)
+        cordon_err_set_errno(&exchange->cause, errno, "%s: socket", exchange->what);
+    return CURL_SOCKET_BAD;
 }
 
 /* --- options --- */
@@ -82,8 +73,6 @@ static void set_sockets(cordon_curl_options *o, cordon_httpc_exchange *exchange)
 {
     CORDON_CURL_SET(o, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     CORDON_CURL_SET(o, CURLOPT_OPENSOCKETDATA, exchange);
-    CORDON_CURL_SET(o, CURLOPT_SOCKOPTFUNCTION, say_connected);
-    CORDON_CURL_SET(o, CURLOPT_SOCKOPTDATA, exchange);
     if (exchange->client->unix_path)
         CORDON_CURL_SET(o, CURLOPT_UNIX_SOCKET_PATH, exchange->client->unix_path);
     /* The deadline rules; this only lifts libcurl's own five minutes. */
@@ -132,18 +121,44 @@ static const char *detail_of(const cordon_httpc_exchange *exchange, CURLcode cod
     return exchange->detail[0] ? exchange->detail : curl_easy_strerror(code);
 }
 
-/* Before the first byte of the request, every failure is about reaching the peer. */
-static int fail_unsent(const cordon_httpc_exchange *exchange, CURLcode code, cordon_err *err)
+/* What to do about a failure to connect. */
+static const char *next_step(CURLcode code)
 {
-    const char *name = exchange->client->name;
-    const char *detail = detail_of(exchange, code);
-    const char *next = code == CURLE_COULDNT_RESOLVE_HOST ? "correct the host in the endpoint"
-                       : code == CURLE_COULDNT_CONNECT ? "start the engine, or correct the endpoint"
-                                                       : "check the endpoint's TLS files";
-    return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE, "%s: %s; %s", name, CORDON_QUOTE(detail), next);
+    if (code == CURLE_COULDNT_RESOLVE_HOST)
+        return "correct the host in the endpoint";
+    if (code == CURLE_COULDNT_CONNECT)
+        return "start the engine, or correct the endpoint";
+    return "check the endpoint's TLS files";
 }
 
-static int fail_code(const cordon_httpc_exchange *exchange, CURLcode code, cordon_err *err)
+static int errno_of(CURL *easy)
+{
+    long errnum = 0;
+    (void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &errnum);
+    return (int)errnum;
+}
+
+/* A full backlog is EAGAIN; libcurl does not keep that one errno. */
+static bool is_busy(const cordon_httpc_exchange *exchange, CURL *easy, CURLcode result)
+{
+    int errnum = result == CURLE_COULDNT_CONNECT ? errno_of(easy) : -1;
+    return exchange->client->unix_path && exchange->cause.code == CORDON_OK &&
+           (errnum == 0 || errnum == EAGAIN);
+}
+
+/* Before the first byte of the request, every failure is about reaching the peer. */
+static int fail_unsent(const cordon_httpc_exchange *exchange, CURL *easy, CURLcode code,
+                       cordon_err *err)
+{
+    const char *detail = detail_of(exchange, code);
+    if (exchange->client->unix_path && code == CURLE_COULDNT_CONNECT)
+        return cordon_httpc_unix_fail(exchange, errno_of(easy), err);
+    return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE, "%s: %s; %s", exchange->client->name,
+                       CORDON_QUOTE(detail), next_step(code));
+}
+
+static int fail_code(const cordon_httpc_exchange *exchange, CURL *easy, CURLcode code,
+                     cordon_err *err)
 {
     if (exchange->cause.code != CORDON_OK) {
         if (err)
@@ -153,7 +168,7 @@ static int fail_code(const cordon_httpc_exchange *exchange, CURLcode code, cordo
     if (code == CURLE_OUT_OF_MEMORY)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "%s: no memory", exchange->what);
     if (!exchange->sent)
-        return fail_unsent(exchange, code, err);
+        return fail_unsent(exchange, easy, code, err);
     const char *detail = detail_of(exchange, code);
     return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "%s: no whole answer: %s", exchange->what,
                        CORDON_QUOTE(detail));
@@ -181,7 +196,9 @@ static int wait_a_turn(const cordon_httpc_exchange *exchange, CURLM *multi, cord
     return 0;
 }
 
-int cordon_httpc_drive(cordon_httpc_exchange *exchange, cordon_httpc_slot *slot, cordon_err *err)
+/* One attempt; *ret_result is libcurl's verdict. */
+static int drive_once(const cordon_httpc_exchange *exchange, cordon_httpc_slot *slot,
+                      CURLcode *ret_result, cordon_err *err)
 {
     CURLMcode code = curl_multi_add_handle(slot->multi, slot->easy);
     for (int running = 1; code == CURLM_OK;) {
@@ -194,8 +211,23 @@ int cordon_httpc_drive(cordon_httpc_exchange *exchange, cordon_httpc_slot *slot,
     if (code != CURLM_OK)
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "%s: %s", exchange->what,
                            curl_multi_strerror(code));
-    CURLcode result = result_of(slot->multi);
-    return result == CURLE_OK ? 0 : fail_code(exchange, result, err);
+    *ret_result = result_of(slot->multi);
+    return 0;
+}
+
+int cordon_httpc_drive(cordon_httpc_exchange *exchange, cordon_httpc_slot *slot, cordon_err *err)
+{
+    for (;;) {
+        CURLcode result = CURLE_OK;
+        if (drive_once(exchange, slot, &result, err) < 0)
+            return -1;
+        if (!is_busy(exchange, slot->easy, result))
+            return result == CURLE_OK ? 0 : fail_code(exchange, slot->easy, result, err);
+        /* Nothing was sent, so even a change may be tried again. */
+        (void)curl_multi_remove_handle(slot->multi, slot->easy);
+        if (cordon_httpc_unix_wait(exchange, err) < 0)
+            return -1;
+    }
 }
 
 int cordon_httpc_failed(const cordon_httpc_exchange *exchange, const cordon_err *cause,

@@ -86,8 +86,11 @@ int cordon_httpc_drive(cordon_httpc_exchange *exchange, cordon_httpc_slot *slot,
 int cordon_httpc_failed(const cordon_httpc_exchange *exchange, const cordon_err *cause,
                         cordon_err *err);
 
-/* A socket that is connected to the client's unix path, with UNREACHABLE errors for people. */
-int cordon_httpc_connect_unix(const cordon_httpc_exchange *exchange, int *ret_fd, cordon_err *err)
+/* UNREACHABLE for a unix socket, with the reason and the next step; always -1. */
+int cordon_httpc_unix_fail(const cordon_httpc_exchange *exchange, int errnum, cordon_err *err);
+
+/* Waits a moment for room in the backlog; -1 when the deadline or cancel came. */
+int cordon_httpc_unix_wait(const cordon_httpc_exchange *exchange, cordon_err *err)
     __attribute__((warn_unused_result));
 
 #endif

@@ -332,7 +332,6 @@ static int open_stream(cordon_httpc_exchange *exchange, cordon_stream *stream, c
     /* The exchange ends here; the handle may not point into it any longer. */
     (void)curl_easy_setopt(stream->slot.easy, CURLOPT_ERRORBUFFER, NULL);
     (void)curl_easy_setopt(stream->slot.easy, CURLOPT_OPENSOCKETDATA, NULL);
-    (void)curl_easy_setopt(stream->slot.easy, CURLOPT_SOCKOPTDATA, NULL);
     stream->body = cordon_http_body_of(&exchange->head);
     return is_success(exchange->response.status) ? 0 : receive_body(exchange, stream, err);
 }

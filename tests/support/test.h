@@ -84,7 +84,7 @@ static inline bool test_has(const char *text, const char *part)
 #define CHECK_OK(call, err)                                                                        \
     __extension__({                                                                                \
         int test_rc_ = (call);                                                                     \
-        TEST_RECORDF(test_rc_ == 0 && (err).code == CORDON_OK, "%s: %s: %.300s", #call,            \
+        TEST_RECORDF(test_rc_ == 0 && (err).code == CORDON_OK, "%.150s: %s: %.300s", #call,        \
                      cordon_code_name((err).code), (err).message);                                 \
     })
 
@@ -94,7 +94,7 @@ static inline bool test_has(const char *text, const char *part)
         int test_rc_ = (call);                                                                     \
         TEST_RECORDF(                                                                              \
             test_rc_ == -1 && (err).code == (want_code) && strstr((err).message, (part)) != NULL,  \
-            "%s: rc %d %s \"%.200s\", want %s with \"%s\"", #call, test_rc_,                       \
+            "%.120s: rc %d %s \"%.200s\", want %s with \"%s\"", #call, test_rc_,                   \
             cordon_code_name((err).code), (err).message, cordon_code_name(want_code), (part));     \
     })
 
