@@ -55,7 +55,7 @@ int docker_decode_created(const void *json, size_t length, char **ret_id, cordon
 int docker_decode_container(const void *json, size_t length, cordon_container_facts *ret_facts,
                             cordon_err *err) __attribute__((warn_unused_result));
 
-/* The body of wait: 0..255, else PROTOCOL; ENGINE when it carries an error. */
+/* The body of wait: 0..255, else PROTOCOL, also when it carries an error beside the number. */
 int docker_decode_exit(const void *json, size_t length, int *ret_exit_code, cordon_err *err)
     __attribute__((warn_unused_result));
 

@@ -304,7 +304,8 @@ static int refuse_wait_error(cordon_json root, cordon_err *err)
         return 0;
     if (cordon_json_need_string(place.value, "Message", &message, err) != 0)
         return -1;
-    return CORDON_FAIL(err, CORDON_ERR_ENGINE, "docker could not wait: %s", CORDON_QUOTE(message));
+    return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "an error instead of an exit status: %s",
+                       CORDON_QUOTE(message));
 }
 
 int docker_decode_exit(const void *json, size_t length, int *ret_exit_code, cordon_err *err)
