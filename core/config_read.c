@@ -55,14 +55,17 @@ static size_t key_path(const config_setting_t *setting, char *out, size_t size)
     return length + (size_t)added;
 }
 
+/* The whole text has no line of its own. */
 static int fail_code_at(const reader *r, const config_setting_t *setting, cordon_code code,
                         const char *reason, const char *form, cordon_err *err)
 {
     char path[KEY_PATH_MAX] = "";
-    (void)key_path(setting, path, sizeof path);
-    return CORDON_FAIL(err, code, "%s:%u: %s%s%s%s%s", CORDON_QUOTE(r->file),
-                       (unsigned)config_setting_source_line(setting), path, path[0] ? ": " : "",
-                       reason, form ? "; it takes " : "", form ? form : "");
+    char line[16] = "";
+    if (key_path(setting, path, sizeof path) > 0)
+        (void)snprintf(line, sizeof line, "%u: ", (unsigned)config_setting_source_line(setting));
+    return CORDON_FAIL(err, code, "%s:%s%s%s%s%s%s", CORDON_QUOTE(r->file), line[0] ? line : " ",
+                       path, path[0] ? ": " : "", reason, form ? "; it takes " : "",
+                       form ? form : "");
 }
 
 static int fail_at(const reader *r, const config_setting_t *setting, const char *reason,
@@ -408,12 +411,11 @@ static int read_group(const reader *r, config_setting_t *setting, const cordon_s
 
 /* --- All of it ----------------------------------------------------------------------------- */
 
+/* Not reached while the scanner knows the grammar; an answer if a libconfig should differ. */
 static int fail_syntax(const reader *r, cordon_err *err)
 {
-    const char *text = config_error_text(r->config);
-    return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s:%d: %s; a setting is NAME = VALUE;",
-                       CORDON_QUOTE(r->file), config_error_line(r->config),
-                       CORDON_QUOTE(text ? text : "cannot be read"));
+    return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s:%d: a setting is NAME = VALUE;",
+                       CORDON_QUOTE(r->file), config_error_line(r->config));
 }
 
 /* The fault of a rule over several keys. A key that came from another file has no line here. */
@@ -446,14 +448,12 @@ int cordon_config_read(const char *file, const char *text, size_t length,
                        void *context, cordon_err *err)
 {
     cordon_autofree char *scanned = NULL;
-    config_t config;
+    cordon_cleanup(config_destroy) config_t config;
     reader r = {.file = file, .config = &config};
+    config_init(&config);
     if (cordon_config_scan(file, text, length, &scanned, err) < 0)
         return -1;
-    config_init(&config);
-    int rc = read_config(&r, scanned, schema, target, finish, context, err);
-    config_destroy(&config);
-    return rc;
+    return read_config(&r, scanned, schema, target, finish, context, err);
 }
 
 /* --- Clearing ------------------------------------------------------------------------------ */

@@ -238,8 +238,10 @@ static int finish_ca(cordon_vendor *vendor, const cordon_trust *trust, cordon_er
     size_t length = 0;
     if (!vendor->ca_file)
         return 0;
-    if (cordon_trust_read(trust, vendor->ca_file, NULL, &pem, &length, err) < 0)
-        return -1;
+    cordon_err why = CORDON_ERR_INIT;
+    if (cordon_trust_read(trust, vendor->ca_file, NULL, &pem, &length, &why) < 0)
+        return CORDON_FAIL(err, why.code == CORDON_ERR_NOTFOUND ? CORDON_ERR_CONFIG : why.code,
+                           "%s", why.message);
     if (strlen(pem) != length || !strstr(pem, "-----BEGIN CERTIFICATE-----"))
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s holds no PEM certificate",
                            CORDON_QUOTE(vendor->ca_file));

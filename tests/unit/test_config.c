@@ -4,13 +4,12 @@
  */
 #include "config.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "config_read.h"
 #include "config_scan.h"
 #include "config_schema.h"
+#include "folder.h"
 #include "test.h"
 
 #define FILE_NAME "/etc/cordon/cordon.conf"
@@ -495,61 +494,28 @@ static void a_long_argument_is_taken_and_a_longer_one_refused(void)
 
 /* --- Files and precedence ------------------------------------------------------------------ */
 
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-    static char paths[4][PATH_MAX];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    (void)snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    return path;
-}
-
-static bool write_file(const char *path, const char *text, mode_t mode)
-{
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return false;
-    bool ok = fputs(text, file) >= 0 && fchmod(fileno(file), mode) == 0;
-    return fclose(file) == 0 && ok;
-}
-
-static bool make_folder(void)
-{
-    (void)snprintf(folder, sizeof folder, "/tmp/cordon-test-config-XXXXXX");
-    return mkdtemp(folder) != NULL;
-}
-
-static void remove_folder(void)
-{
-    (void)unlink(in_folder("system.conf"));
-    (void)unlink(in_folder("user.conf"));
-    (void)unlink(in_folder("mine.conf"));
-    (void)rmdir(folder);
-}
-
 static void later_files_override_key_by_key_and_lists_as_a_whole(void)
 {
     cordon_auto(cordon_config) config = {0};
     cordon_err err = CORDON_ERR_INIT;
-    REQUIRE(make_folder());
+    test_auto_folder folder = {0};
+    REQUIRE(test_folder_make(&folder));
     REQUIRE(
-        write_file(in_folder("system.conf"),
-                   "limits: { pids = 100; memory = \"1GiB\"; deadline = \"1m\"; };\n"
-                   "engines = ( { name = \"a\"; kind = \"docker\"; endpoint = \"unix:///a\"; },\n"
-                   "{ name = \"b\"; kind = \"docker\"; endpoint = \"unix:///b\"; } );\n"
-                   "runner: { approved = ( [\"make\"] ); };",
-                   0644));
+        test_file(&folder, "system.conf",
+                  "limits: { pids = 100; memory = \"1GiB\"; deadline = \"1m\"; };\n"
+                  "engines = ( { name = \"a\"; kind = \"docker\"; endpoint = \"unix:///a\"; },\n"
+                  "{ name = \"b\"; kind = \"docker\"; endpoint = \"unix:///b\"; } );\n"
+                  "runner: { approved = ( [\"make\"] ); };",
+                  0644));
     REQUIRE(
-        write_file(in_folder("user.conf"),
-                   "limits: { pids = 200; memory = \"3GiB\"; };\n"
-                   "engines = ( { name = \"c\"; kind = \"podman\"; endpoint = \"unix:///c\"; } );",
-                   0600));
-    REQUIRE(write_file(in_folder("mine.conf"), "limits: { pids = 300; }; engine = \"c\";", 0600));
-    cordon_config_sources sources = {.system_file = in_folder("system.conf"),
-                                     .user_file = in_folder("user.conf"),
-                                     .explicit_file = in_folder("mine.conf"),
+        test_file(&folder, "user.conf",
+                  "limits: { pids = 200; memory = \"3GiB\"; };\n"
+                  "engines = ( { name = \"c\"; kind = \"podman\"; endpoint = \"unix:///c\"; } );",
+                  0600));
+    REQUIRE(test_file(&folder, "mine.conf", "limits: { pids = 300; }; engine = \"c\";", 0600));
+    cordon_config_sources sources = {.system_file = test_path(&folder, "system.conf"),
+                                     .user_file = test_path(&folder, "user.conf"),
+                                     .explicit_file = test_path(&folder, "mine.conf"),
                                      .trust = {.uid = getuid()}};
     if (CHECK_OK(cordon_config_load(&sources, &config, &err), err)) {
         CHECK_INT(config.limits.pids, 300);
@@ -560,9 +526,8 @@ static void later_files_override_key_by_key_and_lists_as_a_whole(void)
         CHECK_STR(config.engine, "c");
         CHECK_INT(config.runner.approved.count, 1);
         CHECK_INT(config.files.count, 3);
-        CHECK_STR(config.files.items[2], in_folder("mine.conf"));
+        CHECK_STR(config.files.items[2], test_path(&folder, "mine.conf"));
     }
-    remove_folder();
 }
 
 static void a_missing_explicit_file_is_an_error(void)
@@ -580,29 +545,29 @@ static void a_file_that_others_may_write_is_refused(void)
 {
     cordon_config config = {0};
     cordon_err err = CORDON_ERR_INIT;
-    REQUIRE(make_folder());
-    REQUIRE(write_file(in_folder("user.conf"), "", 0620));
+    test_auto_folder folder = {0};
+    REQUIRE(test_folder_make(&folder));
+    REQUIRE(test_file(&folder, "user.conf", "", 0620));
     cordon_config_sources sources = {.system_file = "/nonexistent/a.conf",
-                                     .user_file = in_folder("user.conf"),
+                                     .user_file = test_path(&folder, "user.conf"),
                                      .trust = {.uid = getuid()}};
     CHECK_FAILS(cordon_config_load(&sources, &config, &err), err, CORDON_ERR_REFUSED,
                 "user.conf: may be written by its group, so it is not trusted");
     CHECK(strncmp(err.message, "configuration /tmp/", 19) == 0);
-    remove_folder();
 }
 
 static void a_file_in_the_worktree_is_refused(void)
 {
     cordon_config config = {0};
     cordon_err err = CORDON_ERR_INIT;
-    REQUIRE(make_folder());
-    REQUIRE(write_file(in_folder("mine.conf"), "", 0600));
+    test_auto_folder folder = {0};
+    REQUIRE(test_folder_make(&folder));
+    REQUIRE(test_file(&folder, "mine.conf", "", 0600));
     cordon_config_sources sources = {.system_file = "/nonexistent/a.conf",
-                                     .explicit_file = in_folder("mine.conf"),
-                                     .trust = {.uid = getuid(), .worktree = folder}};
+                                     .explicit_file = test_path(&folder, "mine.conf"),
+                                     .trust = {.uid = getuid(), .worktree = folder.path}};
     CHECK_FAILS(cordon_config_load(&sources, &config, &err), err, CORDON_ERR_REFUSED,
                 "lies in the worktree");
-    remove_folder();
 }
 
 /* --- The shipped file ---------------------------------------------------------------------- */
