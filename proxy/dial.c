@@ -53,13 +53,17 @@ static bool is_exhaustion(int error)
 
 static void refuse_dial(cordon_proxy *proxy, cordon_conn *conn)
 {
-    int error = conn->dial.last_errno;
-    if (error == 0)
+    char detail[64];
+    errno = conn->dial.last_errno;
+    cordon_reason reason =
+        is_exhaustion(errno) ? CORDON_REASON_NO_RESOURCES : CORDON_REASON_CONNECT_FAILED;
+    if (errno == 0) {
         cordon_request_refuse(proxy, conn, CORDON_REASON_CONNECT_TIMEOUT, NULL);
-    else if (is_exhaustion(error))
-        cordon_request_refuse(proxy, conn, CORDON_REASON_NO_RESOURCES, strerror(error));
-    else
-        cordon_request_refuse(proxy, conn, CORDON_REASON_CONNECT_FAILED, strerror(error));
+        return;
+    }
+    /* strerror_r has two incompatible forms; %m is the same in glibc and musl. */
+    (void)snprintf(detail, sizeof detail, "%m");
+    cordon_request_refuse(proxy, conn, reason, detail);
 }
 
 /* 0 when the connection is under way; else errno. */

@@ -28,12 +28,6 @@ size_t cordon_lookup_system(const char *name, cordon_address *ret, size_t max)
     return count;
 }
 
-static void child_limit(int resource, rlim_t most)
-{
-    struct rlimit limit = {.rlim_cur = most, .rlim_max = most};
-    (void)setrlimit(resource, &limit);
-}
-
 static void child_confine(pid_t parent, int pipe_fd)
 {
     sigset_t none;
@@ -43,10 +37,14 @@ static void child_confine(pid_t parent, int pipe_fd)
     if (getppid() != parent)
         _exit(1);
     cordon_descriptors_close_from(STDERR_FILENO + 1, pipe_fd);
-    child_limit(RLIMIT_CORE, 0);
-    child_limit(RLIMIT_FSIZE, 0);
-    child_limit(RLIMIT_CPU, 5);
-    child_limit(RLIMIT_NOFILE, (rlim_t)pipe_fd + 16);
+    const struct rlimit zero = {0};
+    const struct rlimit cpu = {.rlim_cur = 5, .rlim_max = 5};
+    const struct rlimit files = {.rlim_cur = (rlim_t)pipe_fd + 16,
+                                 .rlim_max = (rlim_t)pipe_fd + 16};
+    (void)setrlimit(RLIMIT_CORE, &zero);
+    (void)setrlimit(RLIMIT_FSIZE, &zero);
+    (void)setrlimit(RLIMIT_CPU, &cpu);
+    (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static _Noreturn void child_run(const char *name, cordon_lookup_fn *function, int pipe_fd)
