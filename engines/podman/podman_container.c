@@ -239,6 +239,7 @@ int podman_container_remove(void *impl, const char *id, cordon_deadline dl, cord
     if (path_of(&path, id, "?force=true&volumes=true&timeout=0", err) != 0)
         return -1;
     podman_request request = on_container("remove container", "DELETE", &path, 200, true);
+    request.subjects |= PODMAN_ON_REMOVAL;
     if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
     return read_removed(&answer.body, id, err);

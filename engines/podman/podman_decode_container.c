@@ -149,8 +149,8 @@ static int decode_state(podman_decoding *d, cordon_err *err)
         return -1;
     if (status.has == CORDON_JSON_PRESENT)
         facts->state = state_of(status.text);
-    /* Podman 4 on cgroup v1 says false even of one that the kernel killed */
-    if (d->major < 5 && facts->state == CORDON_STATE_EXITED && facts->oom_killed == CORDON_FACT_NO)
+    /* Podman 4 on cgroup v1 says false even of one that the kernel killed, which ends with 137 */
+    if (d->major < 5 && facts->exit_code.value == 137 && facts->oom_killed == CORDON_FACT_NO)
         facts->oom_killed = CORDON_FACT_UNKNOWN;
     if (facts->state == CORDON_STATE_UNKNOWN && status.has == CORDON_JSON_PRESENT &&
         podman_odd(d, "$.State.Status", status.text, err) != 0)

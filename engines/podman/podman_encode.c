@@ -299,13 +299,15 @@ static void write_group(cordon_jsonw *w, const char *key, const char *first, int
     cordon_jsonw_end_object(w);
 }
 
-/* Nothing is sent for 0: rootless on cgroup v1 answers any limit with a warning. */
+/* Nothing is sent for 0, not even {}: rootless on cgroup v1 answers it with a warning. */
 static int write_cgroup_limits(cordon_jsonw *w, const cordon_limits_spec *limits, cordon_err *err)
 {
     int64_t quota_us = limits->nano_cpus / (NS_PER_US * 10);
     if (quota_us * NS_PER_US * 10 != limits->nano_cpus)
         return CORDON_FAIL(err, CORDON_ERR_INVALID, "%lld nano CPUs: Podman takes multiples of "
                            "10000", (long long)limits->nano_cpus);
+    if (limits->memory_bytes + limits->nano_cpus + limits->pids == 0)
+        return 0;
     cordon_jsonw_begin_object(w, "resource_limits");
     if (limits->memory_bytes > 0)
         write_group(w, "memory", "limit", limits->memory_bytes, "swap", limits->memory_bytes);

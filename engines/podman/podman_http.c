@@ -43,8 +43,12 @@ static const meaning meanings[] = {
     {"network is being used", NULL, PODMAN_ON_NETWORK, CORDON_ERR_CONFLICT},
     {"container state improper", NULL, PODMAN_ON_CONTAINER, CORDON_ERR_CONFLICT},
     {"container is stopped", NULL, PODMAN_ON_CONTAINER, CORDON_ERR_CONFLICT},
-    /* a forced removal that raced the container's own end; it stays and can be removed again */
-    {NULL, "could not be stopped", PODMAN_ON_CONTAINER, CORDON_ERR_CONFLICT},
+    /* a forced removal that raced the container's own end (it stays), or that failed half-way (it
+       may be gone): asked again, libpod removes it or knows nothing of it */
+    {NULL, "could not be stopped", PODMAN_ON_REMOVAL, CORDON_ERR_CONFLICT},
+    {NULL, "cleaning up container", PODMAN_ON_REMOVAL, CORDON_ERR_CONFLICT},
+    {NULL, "keep-id is only supported in rootless mode", PODMAN_ON_CONTAINER,
+     CORDON_ERR_UNSUPPORTED},
     {NULL, "is already used on the host or by another config", PODMAN_ON_NETWORK,
      CORDON_ERR_OVERLAP},
     /* bind sources: at create ("statfs /x: ..."), and by runc and crun at start */

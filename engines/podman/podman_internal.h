@@ -45,7 +45,8 @@ typedef enum podman_subject {
     PODMAN_ON_CONTAINER = 1 << 0,
     PODMAN_ON_NETWORK = 1 << 1,
     PODMAN_ON_IMAGE = 1 << 2,
-    PODMAN_ON_BINDS = 1 << 3, /* host paths, at create and start */
+    PODMAN_ON_BINDS = 1 << 3,   /* host paths, at create and start */
+    PODMAN_ON_REMOVAL = 1 << 4, /* the end of a container */
 } podman_subject;
 
 /*
