@@ -245,6 +245,12 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
         expect_network_side(&facts, spec, round, err) != 0 ||
         expect_limits(&facts, spec, err) != 0 || expect_life(&facts, err) != 0)
         return -1;
+    if (is_step && plan->input.step_image_labels != NULL &&
+        expect_set(&facts.labels,
+                   (cordon_texts){(const char *const *)plan->input.step_image_labels->items,
+                                  plan->input.step_image_labels->count},
+                   err) != 0)
+        return -1;
     *ret_facts = facts;
     facts = (cordon_container_facts){0};
     return 0;

@@ -201,6 +201,10 @@ static int plan_proxy_command(cordon_plan *plan, cordon_err *err)
         cordon_fact_list_addf(command, err, "%s:%d", plan->proxy_address, CORDON_PLAN_PROXY_PORT) !=
             0)
         return -1;
+    if (plan->input.connect_ms > 0 &&
+        (cordon_fact_list_add(command, "--connect-ms", err) != 0 ||
+         cordon_fact_list_addf(command, err, "%lld", (long long)plan->input.connect_ms) != 0))
+        return -1;
     for (size_t i = 0; i < plan->input.host_count; i++) {
         const cordon_plan_host *host = &plan->input.hosts[i];
 

@@ -56,12 +56,18 @@ typedef struct cordon_plan_input {
     cordon_plan_limits limits;
     const char *guard_image_id;
     const char *step_image_id; /* after delivery: what the container is created from */
+    /*
+     * Labels that the step's image has and an engine copies into its containers; none of them is
+     * ours (images.c). NULL for none.
+     */
+    const cordon_fact_list *step_image_labels;
     cordon_gate_delivery delivery;
     const char *worktree; /* host path or NULL */
     bool worktree_writable;
     uid_t uid; /* of the step's processes, and of what they write */
     gid_t gid;
     bool keep_id;
+    int64_t connect_ms; /* how long the proxy may take to reach a pinned host; 0: its default */
 } cordon_plan_input;
 
 typedef struct cordon_plan {

@@ -115,6 +115,7 @@ int cordon_engine_open(const cordon_config *config, const cordon_host *host, con
                        cordon_err *err)
 {
     cordon_deadline dl = cordon_deadline_in_ms(budget_ms, cancel_fd);
+    int64_t began_ns = cordon_now_ns();
     cordon_auto(cordon_candidates) candidates = {0};
     cordon_select_env env = cordon_session_env(host, name);
 
@@ -123,8 +124,10 @@ int cordon_engine_open(const cordon_config *config, const cordon_host *host, con
     for (size_t i = 0; i < candidates.count; i++) {
         cordon_err failure = CORDON_ERR_INIT;
 
-        if (session_try(&candidates.items[i], host, dl, ret_engine, &failure) == 0)
+        if (session_try(&candidates.items[i], host, dl, ret_engine, &failure) == 0) {
+            (*ret_engine)->open_ms = (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;
             return 0;
+        }
         /* SECURITY: only "nothing answers there" moves on to the next automatic candidate. */
         if (failure.code != CORDON_ERR_UNREACHABLE || i + 1 == candidates.count) {
             if (err != NULL)

@@ -28,6 +28,7 @@ struct cordon_engine {
     char *endpoint;
     char *why;
     cordon_service service;
+    int64_t open_ms; /* how long choosing, starting and connecting took */
 };
 
 /* The path behind "unix://", or NULL for another kind of endpoint. */

@@ -139,15 +139,19 @@ static bool env_added_by_engine(const char *item)
     return strncmp(item, "HOSTNAME=", strlen("HOSTNAME=")) == 0;
 }
 
-static bool list_same_environment(const cordon_fact_list *expected, const cordon_fact_list *actual)
+/* True if outer has all items of inner, but for those that an engine adds by itself. */
+static bool list_within_environment(const cordon_fact_list *inner, const cordon_fact_list *outer)
 {
-    if (!list_within(expected, actual))
-        return false;
-    for (size_t i = 0; i < actual->count; i++) {
-        if (!list_holds(expected, actual->items[i]) && !env_added_by_engine(actual->items[i]))
+    for (size_t i = 0; i < inner->count; i++) {
+        if (!env_added_by_engine(inner->items[i]) && !list_holds(outer, inner->items[i]))
             return false;
     }
     return true;
+}
+
+static bool list_same_environment(const cordon_fact_list *expected, const cordon_fact_list *actual)
+{
+    return list_within_environment(expected, actual) && list_within_environment(actual, expected);
 }
 
 static bool list_agrees(cordon_rule_kind kind, const cordon_fact_list *expected,

@@ -30,19 +30,14 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define CORDON_PUBLIC __attribute__((visibility("default")))
-#define CORDON_CHECK  __attribute__((warn_unused_result))
-#else
-#define CORDON_PUBLIC
-#define CORDON_CHECK
-#endif
-
 /* The library's version, "major.minor.patch". */
 CORDON_PUBLIC const char *cordon_version(void);
 
+/* Hex digits of a SHA-256 and a NUL. */
+#define CORDON_GUARD_DIGEST_SIZE 65
+
 /* SHA-256 (hex) of the cordon-guard program that this library puts into containers. */
-CORDON_PUBLIC const char *cordon_guard_digest(void);
+CORDON_PUBLIC void cordon_guard_digest(char ret_digest[CORDON_GUARD_DIGEST_SIZE]);
 
 /*
  * The caller's surroundings. All strings are borrowed until the call that takes them returns;

@@ -12,6 +12,14 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define CORDON_PUBLIC __attribute__((visibility("default")))
+#define CORDON_CHECK  __attribute__((warn_unused_result))
+#else
+#define CORDON_PUBLIC
+#define CORDON_CHECK
+#endif
+
 /* What a caller can branch on. Stable numbers: new codes are added at the end. */
 typedef enum cordon_code {
     CORDON_OK = 0,
@@ -57,7 +65,7 @@ typedef struct cordon_err {
     }
 
 /* The code's stable name, such as "TIMEOUT". Never NULL; "UNKNOWN" for a number that is no code. */
-const char *cordon_code_name(cordon_code code);
+CORDON_PUBLIC const char *cordon_code_name(cordon_code code);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Removal, see run.h: by id, only what carries our labels and token, containers before networks,
+ * each verified to be gone. Has a time of its own, so that an expired run is cleaned up, too.
+ */
+#include "run.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kit/httpc.h"
+#include "parallel.h"
+
+#define DISPOSE_MS       30000
+#define DISPOSE_RETRY_MS 50
+/* How long an object whose create was never answered is looked for. */
+#define DISPOSE_SEARCH_MS 5000
+/* How long the proxy may take to tell of its open tunnels, and a step to be known as ended. */
+#define DISPOSE_PROXY_MS 3000
+#define DISPOSE_WAIT_MS  10000
+
+typedef struct dispose_branch {
+    cordon_run *run;
+    cordon_role role;
+    cordon_deadline dl;
+    char reason[256]; /* why it is left; "" when it is gone */
+} dispose_branch;
+
+static void dispose_pause(cordon_deadline dl)
+{
+    int left = cordon_deadline_left_ms(dl);
+
+    (void)usleep((useconds_t)(left < DISPOSE_RETRY_MS ? left : DISPOSE_RETRY_MS) * 1000);
+}
+
+/* --- Finding what has no id ------------------------------------------------------------------ */
+
+/* SECURITY: the token is the proof, not the name; a list filter is a hint only. */
+static bool dispose_find(dispose_branch *branch)
+{
+    cordon_run *run = branch->run;
+    const cordon_owner *owner = &run->invocation->owner;
+    cordon_auto(cordon_list) list = {0};
+    cordon_err ignored = CORDON_ERR_INIT;
+
+    if (run->ops->list_by_label(run->impl, cordon_role_type(branch->role), owner->token_label,
+                                branch->dl, &list, &ignored) != 0)
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!cordon_owner_matches(owner, branch->role, &list.items[i].labels))
+            continue;
+        (void)snprintf(run->made[branch->role].id, sizeof(run->made[branch->role].id), "%s",
+                       list.items[i].id);
+        return true;
+    }
+    return false;
+}
+
+/* A create whose answer was lost may still be at work inside the daemon: look for a while. */
+static bool dispose_search(dispose_branch *branch)
+{
+    cordon_deadline until = cordon_deadline_clamp_ms(branch->dl, DISPOSE_SEARCH_MS);
+
+    while (!dispose_find(branch)) {
+        if (cordon_deadline_passed(until))
+            return false;
+        dispose_pause(until);
+    }
+    return true;
+}
+
+/* --- Removing one object ---------------------------------------------------------------------- */
+
+static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, cordon_err *err)
+{
+    cordon_run *run = branch->run;
+    const char *id = run->made[branch->role].id;
+
+    if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK) {
+        cordon_auto(cordon_network_facts) facts = {0};
+
+        if (run->ops->network_inspect(run->impl, id, branch->dl, &facts, err) != 0)
+            return -1;
+        *ret_labels = facts.labels;
+        facts.labels = (cordon_fact_list){0};
+    } else {
+        cordon_auto(cordon_container_facts) facts = {0};
+
+        if (run->ops->container_inspect(run->impl, id, branch->dl, &facts, err) != 0)
+            return -1;
+        *ret_labels = facts.labels;
+        facts.labels = (cordon_fact_list){0};
+    }
+    return 0;
+}
+
+static int object_remove(dispose_branch *branch, cordon_err *err)
+{
+    cordon_run *run = branch->run;
+    const char *id = run->made[branch->role].id;
+
+    if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK)
+        return run->ops->network_remove(run->impl, id, branch->dl, err);
+    return run->ops->container_remove(run->impl, id, branch->dl, err);
+}
+
+static void dispose_gone(dispose_branch *branch)
+{
+    cordon_made *made = &branch->run->made[branch->role];
+
+    made->gone = true;
+    branch->reason[0] = '\0';
+    cordon_journal_gone(&branch->run->journal, branch->role, made->id);
+}
+
+static void dispose_left(dispose_branch *branch, const char *reason)
+{
+    (void)snprintf(branch->reason, sizeof(branch->reason), "%s", reason);
+}
+
+/* One try. True when it is settled: gone, or not ours to remove. */
+static bool dispose_try(dispose_branch *branch)
+{
+    cordon_auto(cordon_fact_list) labels = {0};
+    cordon_err err = CORDON_ERR_INIT;
+
+    if (object_labels(branch, &labels, &err) != 0) {
+        if (err.code == CORDON_ERR_NOTFOUND) {
+            dispose_gone(branch);
+            return true;
+        }
+        dispose_left(branch, err.message);
+        return false;
+    }
+    if (!cordon_owner_matches(&branch->run->invocation->owner, branch->role, &labels)) {
+        dispose_left(branch, "it no longer carries this run's labels and was left alone");
+        return true;
+    }
+    if (object_remove(branch, &err) != 0 && err.code != CORDON_ERR_NOTFOUND) {
+        dispose_left(branch, err.message);
+        return false;
+    }
+    dispose_left(branch, "it was removed but is still there");
+    return false;
+}
+
+static void dispose_object(dispose_branch *branch)
+{
+    cordon_made *made = &branch->run->made[branch->role];
+
+    if (!made->asked || (made->id[0] == '\0' && !dispose_search(branch)))
+        return;
+    for (unsigned tries = 0;; tries++) {
+        if (dispose_try(branch))
+            return;
+        if (cordon_deadline_passed(branch->dl))
+            return;
+        /* The first repetition only verifies that it is gone; no need to wait for that. */
+        if (tries > 0)
+            dispose_pause(branch->dl);
+    }
+}
+
+/* --- The order of it ----------------------------------------------------------------------------
+ */
+
+/* The engine must have seen the same end as the gate told. */
+static void dispose_confirm_exit(cordon_run *run)
+{
+    cordon_receipt *receipt = run->receipt;
+    cordon_err err = CORDON_ERR_INIT;
+    int code = -1;
+
+    if (receipt->kind != CORDON_RESULT_EXITED || run->made[CORDON_ROLE_STEP].id[0] == '\0')
+        return;
+    if (run->ops->container_wait(run->impl, run->made[CORDON_ROLE_STEP].id,
+                                 cordon_deadline_in_ms(DISPOSE_WAIT_MS, -1), &code, &err) == 0 &&
+        code != receipt->exit_code)
+        cordon_err_set(
+            &err, CORDON_ERR_TAMPERED, 0,
+            "the gate told status %d, the engine saw %d: the step was ended from outside",
+            receipt->exit_code, code);
+    if (err.code != CORDON_OK)
+        cordon_receipt_fail(receipt, &err, true);
+}
+
+static int dispose_step(void *context, cordon_err *err)
+{
+    dispose_branch *branch = context;
+
+    (void)err;
+    dispose_confirm_exit(branch->run);
+    dispose_object(branch);
+    return 0;
+}
+
+/* Lets the proxy tell of the tunnels that are still open, then removes it. */
+static int dispose_proxy(void *context, cordon_err *err)
+{
+    dispose_branch *branch = context;
+    cordon_run *run = branch->run;
+    cordon_deadline dl = cordon_deadline_in_ms(DISPOSE_PROXY_MS, -1);
+    cordon_err ignored = CORDON_ERR_INIT;
+
+    (void)err;
+    if (run->proxy_stream != NULL && !run->proxy_ended &&
+        run->ops->container_signal(run->impl, run->made[CORDON_ROLE_PROXY].id, "SIGTERM", dl,
+                                   &ignored) == 0) {
+        while (!run->proxy_ended && !cordon_deadline_passed(dl)) {
+            short ready = 0;
+
+            if (cordon_run_read_proxy(run, &ignored) != 0)
+                break;
+            if (!run->proxy_ended &&
+                cordon_deadline_poll(dl, cordon_stream_fd(run->proxy_stream), POLLIN, "the proxy",
+                                     &ready, &ignored) != 0)
+                break;
+        }
+    }
+    dispose_object(branch);
+    return 0;
+}
+
+static int dispose_network(void *context, cordon_err *err)
+{
+    (void)err;
+    dispose_object(context);
+    return 0;
+}
+
+static void dispose_pair(dispose_branch *first, cordon_branch_fn *first_run, dispose_branch *second,
+                         cordon_branch_fn *second_run)
+{
+    cordon_branch branches[] = {
+        {.run = first_run, .context = first},
+        {.run = second_run, .context = second},
+    };
+    int result = cordon_parallel(branches, 2, NULL);
+
+    (void)result; /* each branch says in its reason what it could not do */
+}
+
+static void dispose_report(const dispose_branch *branch)
+{
+    cordon_run *run = branch->run;
+    const cordon_made *made = &run->made[branch->role];
+
+    if (made->gone || branch->reason[0] == '\0')
+        return;
+    cordon_receipt_leave(run->receipt, branch->role, made->id, branch->reason);
+}
+
+void cordon_run_dispose(cordon_run *run)
+{
+    dispose_branch branches[CORDON_ROLE_COUNT];
+
+    run->watch.signalled = true;
+    cordon_run_progress(run, "dispose", "removing what was made");
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++)
+        branches[role] = (dispose_branch){
+            .run = run,
+            .role = (cordon_role)role,
+            .dl = cordon_deadline_in_ms(DISPOSE_MS, -1),
+        };
+    dispose_pair(&branches[CORDON_ROLE_STEP], dispose_step, &branches[CORDON_ROLE_PROXY],
+                 dispose_proxy);
+    dispose_pair(&branches[CORDON_ROLE_VENDOR_NETWORK], dispose_network,
+                 &branches[CORDON_ROLE_EGRESS_NETWORK], dispose_network);
+    for (int role = CORDON_ROLE_COUNT - 1; role >= 0; role--)
+        dispose_report(&branches[role]);
+}

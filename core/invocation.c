@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making an invocation; see invocation.h and cordon/cordon.h. */
+#include "invocation.h"
+
+#include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "config.h"
+#include "kit/cleanup.h"
+
+/* Who a step is when the caller is root and no worktree says otherwise. */
+#define INVOCATION_NOBODY 65532
+
+void cordon_invocation_free(cordon_invocation *invocation)
+{
+    if (invocation == NULL)
+        return;
+    cordon_worktree_clear(&invocation->worktree);
+    free(invocation->pin);
+    free(invocation->state_dir);
+    free(invocation);
+}
+CORDON_DEFINE_AUTO_PTR(cordon_invocation, cordon_invocation_free)
+
+/* All sockets of engines that we know of: none may be reachable from a worktree. */
+static int worktree_sockets(const cordon_invocation *invocation, cordon_fact_list *sockets,
+                            cordon_err *err)
+{
+    static const char scheme[] = "unix://";
+    const cordon_engine_configs *engines = &invocation->config->engines;
+    const char *own = cordon_session_socket(invocation->engine);
+
+    if (own != NULL && cordon_fact_list_add(sockets, own, err) != 0)
+        return -1;
+    for (size_t i = 0; i < engines->count; i++) {
+        const char *endpoint = engines->items[i].endpoint;
+
+        if (strncmp(endpoint, scheme, strlen(scheme)) == 0 &&
+            cordon_fact_list_add(sockets, endpoint + strlen(scheme), err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int invocation_worktree(cordon_invocation *invocation, const cordon_host *host,
+                               const char *path, cordon_err *err)
+{
+    cordon_auto(cordon_fact_list) sockets = {0};
+    cordon_worktree_rules rules = {
+        .home = host->home,
+        .runtime_dir = host->runtime_dir,
+        .max_entries = invocation->config->limits.worktree_entries,
+    };
+
+    if (path == NULL)
+        return 0;
+    if (cordon_session_socket(invocation->engine) == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED,
+                           "engine %s is not on a local socket, so it cannot see %s; run without "
+                           "--worktree or use a local engine",
+                           CORDON_QUOTE(invocation->engine->name), CORDON_QUOTE(path));
+    if (worktree_sockets(invocation, &sockets, err) != 0)
+        return -1;
+    rules.sockets = (const char *const *)sockets.items;
+    rules.socket_count = sockets.count;
+    return cordon_worktree_open(path, &rules, invocation->dl, &invocation->worktree, err);
+}
+
+/*
+ * The user of a rootless engine, in whose name files appear on the host: the owner of its
+ * socket when root asks, else the caller.
+ */
+static int invocation_rootless_user(cordon_invocation *invocation, const cordon_host *host,
+                                    cordon_err *err)
+{
+    const char *socket = cordon_session_socket(invocation->engine);
+    struct stat st;
+
+    invocation->uid = host->uid;
+    invocation->gid = host->gid;
+    if (host->uid != 0 || socket == NULL)
+        return 0;
+    if (stat(socket, &st) != 0)
+        return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s", CORDON_QUOTE(socket));
+    invocation->uid = st.st_uid;
+    invocation->gid = st.st_gid;
+    return 0;
+}
+
+/* Root is never passed on: the worktree's owner, or nobody. */
+static int invocation_rootful_user(cordon_invocation *invocation, const cordon_host *host,
+                                   cordon_err *err)
+{
+    struct stat st;
+
+    invocation->uid = host->uid != 0 ? host->uid : INVOCATION_NOBODY;
+    invocation->gid = host->uid != 0 ? host->gid : INVOCATION_NOBODY;
+    if (host->uid != 0 || invocation->worktree.path == NULL)
+        return 0;
+    if (fstatat(invocation->worktree.fd, "", &st, AT_EMPTY_PATH) != 0)
+        return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s",
+                                 CORDON_QUOTE(invocation->worktree.path));
+    if (st.st_uid != 0) {
+        invocation->uid = st.st_uid;
+        invocation->gid = st.st_gid;
+    }
+    return 0;
+}
+
+/* Whoever writes must own what is written, on the host too: else the mix is refused up front. */
+static int invocation_check_writer(const cordon_invocation *invocation, cordon_err *err)
+{
+    const cordon_engine *engine = invocation->engine;
+    bool rootless = engine->facts.rootless == CORDON_FACT_YES;
+    struct stat st;
+
+    if (invocation->worktree.path == NULL || !invocation->policy->phase->writes)
+        return 0;
+    if (rootless && !invocation->keep_id)
+        return CORDON_FAIL(err, CORDON_ERR_REFUSED,
+                           "CORDON_REFUSED_ENGINE: a rootless engine without keep-id would give "
+                           "the files written in %s to another user; use Podman, or a phase that "
+                           "does not write",
+                           CORDON_QUOTE(invocation->worktree.path));
+    if (fstatat(invocation->worktree.fd, "", &st, AT_EMPTY_PATH) != 0)
+        return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s",
+                                 CORDON_QUOTE(invocation->worktree.path));
+    if (st.st_uid == invocation->uid)
+        return 0;
+    return CORDON_FAIL(err, CORDON_ERR_REFUSED,
+                       "CORDON_REFUSED_WORKTREE: %s belongs to uid %u, but the step would write as "
+                       "uid %u; give the folder to that user, or use a phase that does not write",
+                       CORDON_QUOTE(invocation->worktree.path), st.st_uid, invocation->uid);
+}
+
+static int invocation_user(cordon_invocation *invocation, const cordon_host *host, cordon_err *err)
+{
+    const cordon_engine_facts *facts = &invocation->engine->facts;
+    bool rootless = facts->rootless == CORDON_FACT_YES;
+
+    invocation->keep_id = rootless && (facts->can & CORDON_CAN_KEEP_ID) != 0;
+    if ((rootless ? invocation_rootless_user(invocation, host, err)
+                  : invocation_rootful_user(invocation, host, err)) != 0)
+        return -1;
+    return invocation_check_writer(invocation, err);
+}
+
+/* The pin: the option, else the configured one for runner commands. */
+static int invocation_pin(cordon_invocation *invocation, const char *option, cordon_err *err)
+{
+    const char *pin = option != NULL ? option : invocation->config->images.runner;
+
+    if (pin == NULL)
+        return 0;
+    if (cordon_config_check_pin(pin, err) != 0) {
+        cordon_err_wrap(err, option != NULL ? "--image" : "images.runner");
+        return -1;
+    }
+    return cordon_fact_text_set(&invocation->pin, pin, err);
+}
+
+int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
+                          const cordon_host *host, const cordon_policy *policy,
+                          const cordon_invocation_options *options,
+                          cordon_invocation **ret_invocation, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_invocation) invocation = calloc(1, sizeof(*invocation));
+
+    if (invocation == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    invocation->worktree = (cordon_worktree)CORDON_WORKTREE_INIT;
+    invocation->engine = engine;
+    invocation->config = config;
+    invocation->policy = policy;
+    invocation->deadline_ms =
+        options->deadline_ms > 0 ? options->deadline_ms : config->limits.deadline_ms;
+    invocation->dl = cordon_deadline_in_ms(invocation->deadline_ms, -1);
+    if (host->state_dir != NULL &&
+        cordon_fact_text_set(&invocation->state_dir, host->state_dir, err) != 0)
+        return -1;
+    if (cordon_owner_init(&invocation->owner, host->uid, err) != 0 ||
+        invocation_pin(invocation, options->image, err) != 0 ||
+        invocation_worktree(invocation, host, options->worktree, err) != 0 ||
+        invocation_user(invocation, host, err) != 0)
+        return -1;
+    *ret_invocation = CORDON_TAKE(invocation);
+    return 0;
+}

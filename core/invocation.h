@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One owned unit: identity, deadline, worktree, and the user that the step runs as. Decided
+ * before anything is created.
+ */
+#ifndef CORDON_INVOCATION_H
+#define CORDON_INVOCATION_H
+
+#include "owner.h"
+#include "policy.h"
+#include "session.h"
+#include "worktree.h"
+
+struct cordon_invocation {
+    cordon_engine *engine;
+    const cordon_config *config;
+    const cordon_policy *policy;
+    cordon_owner owner;
+    cordon_worktree worktree; /* path NULL: none */
+    char *pin;                /* NULL: none given or configured */
+    char *state_dir;
+    int64_t deadline_ms;
+    cordon_deadline dl; /* starts when the invocation is made */
+    uid_t uid;
+    gid_t gid;
+    bool keep_id;
+    bool used; /* one run per invocation */
+};
+
+#endif

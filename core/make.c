@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Creating and starting, see run.h. The engine's own work takes most of a run's time, so both
+ * networks are made at once, and then the proxy and the step are each created, inspected and
+ * started on a branch of its own: the gate keeps the step's command from running, so the step
+ * need not wait for the proxy.
+ */
+#include "run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "kit/random.h"
+#include "parallel.h"
+
+/* How many blocks are tried before a run gives up to find a free one. */
+#define MAKE_SUBNET_TRIES 24
+/* A daemon that needs longer for one create is broken; the run's own deadline is above it. */
+#define MAKE_CREATE_MS 180000
+#define MAKE_READY_MS  30000
+#define MAKE_REPORT_MS 30000
+#define MAKE_READ_SIZE 16384
+
+/* One branch of work: the run, and which of its two refusal and tally slots is ours. */
+typedef struct make_branch {
+    cordon_run *run;
+    cordon_role role;
+    unsigned slot;
+    uint32_t block; /* networks: where the search begins */
+} make_branch;
+
+static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
+{
+    run->made[role].asked = true;
+    return cordon_journal_planned(&run->journal, role, run->invocation->owner.badges[role].name,
+                                  err);
+}
+
+/* Notes an id the moment it is known, whether the create succeeded or not. */
+static int make_created(cordon_run *run, cordon_role role, const char *id, int result,
+                        cordon_err *err)
+{
+    cordon_err unwritten = CORDON_ERR_INIT;
+    int written;
+
+    if (id == NULL)
+        return result;
+    (void)snprintf(run->made[role].id, sizeof(run->made[role].id), "%s", id);
+    /* After a failed create its own error counts; the id is known here all the same. */
+    written = cordon_journal_created(&run->journal, role, id, result != 0 ? &unwritten : err);
+    return result != 0 ? result : written;
+}
+
+/* --- Networks --------------------------------------------------------------------------------- */
+
+static int make_network_once(cordon_run *run, cordon_role role, cordon_err *err)
+{
+    cordon_autofree char *id = NULL;
+    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_CREATE_MS);
+    int result;
+
+    if (make_planned(run, role, err) != 0)
+        return -1;
+    result = run->ops->network_create(run->impl, &run->plan.networks[role], dl, &id, err);
+    return make_created(run, role, id, result, err);
+}
+
+static int make_check_network(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
+{
+    cordon_auto(cordon_network_facts) expected = {0};
+    cordon_auto(cordon_network_facts) actual = {0};
+    cordon_run_ids ids = {0};
+
+    if (cordon_expect_network(&run->plan, role, &ids, CORDON_ROUND_CREATED, &expected, err) != 0 ||
+        run->ops->network_inspect(run->impl, run->made[role].id, run->dl, &actual, err) != 0)
+        return -1;
+    return cordon_validate_network(cordon_role_name(role), &expected, &actual, CORDON_ROUND_CREATED,
+                                   &run->tallies[slot], &run->refusals[slot], err);
+}
+
+static int make_network(void *context, cordon_err *err)
+{
+    make_branch *branch = context;
+    cordon_run *run = branch->run;
+    const cordon_network_config *config = &run->invocation->config->network;
+    cordon_range range;
+
+    if (cordon_range_parse(config->range, config->prefix, &range, err) != 0)
+        return -1;
+    for (unsigned try = 0; try < MAKE_SUBNET_TRIES; try++) {
+        char subnet[CORDON_SUBNET_SIZE];
+        cordon_err failure = CORDON_ERR_INIT;
+
+        cordon_range_block(&range, branch->block + 2 * try, subnet);
+        if (cordon_plan_place(&run->plan, branch->role, subnet, err) != 0)
+            return -1;
+        if (make_network_once(run, branch->role, &failure) == 0) {
+            cordon_plan_network_made(&run->plan, branch->role, run->made[branch->role].id);
+            return make_check_network(run, branch->role, branch->slot, err);
+        }
+        if (failure.code != CORDON_ERR_OVERLAP) {
+            *err = failure;
+            return -1;
+        }
+        run->made[branch->role].asked = false;
+    }
+    return CORDON_FAIL(err, CORDON_ERR_OVERLAP,
+                       "no free /%d block in %s after %d tries; end other runs or widen "
+                       "network.range",
+                       (int)config->prefix, CORDON_QUOTE(config->range), MAKE_SUBNET_TRIES);
+}
+
+static int make_networks(cordon_run *run, cordon_err *err)
+{
+    /* Even blocks for one, odd ones for the other: the two searches never meet. */
+    make_branch vendor = {run, CORDON_ROLE_VENDOR_NETWORK, 0, run->first_block & ~UINT32_C(1)};
+    make_branch egress = {run, CORDON_ROLE_EGRESS_NETWORK, 1, run->first_block | UINT32_C(1)};
+    cordon_branch branches[] = {
+        {.run = make_network, .context = &vendor},
+        {.run = make_network, .context = &egress},
+    };
+
+    cordon_run_progress(run, "network", "creating the vendor and egress networks");
+    return cordon_parallel(branches, 2, err);
+}
+
+/* --- Containers ----------------------------------------------------------------------------- */
+
+static int make_container(cordon_run *run, cordon_role role, cordon_err *err)
+{
+    const cordon_container_spec *spec =
+        role == CORDON_ROLE_STEP ? &run->plan.step : &run->plan.proxy;
+    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_CREATE_MS);
+    cordon_autofree char *id = NULL;
+    int result;
+
+    if (make_planned(run, role, err) != 0)
+        return -1;
+    result = run->ops->container_create(run->impl, spec, dl, &id, err);
+    return make_created(run, role, id, result, err);
+}
+
+static int make_check_container(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
+{
+    cordon_auto(cordon_container_facts) expected = {0};
+    cordon_run_ids ids = cordon_run_container_ids(run);
+
+    if (cordon_expect_container(&run->plan, role, &ids, CORDON_ROUND_CREATED, &expected, err) !=
+            0 ||
+        run->ops->container_inspect(run->impl, run->made[role].id, run->dl, &run->created[role],
+                                    err) != 0)
+        return -1;
+    return cordon_validate_container(cordon_role_name(role), &expected, &run->created[role],
+                                     CORDON_ROUND_CREATED, &run->tallies[slot],
+                                     &run->refusals[slot], err);
+}
+
+/* Created, as planned, attached; then started: nothing is started that was not looked at. */
+static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned attach_flags,
+                      cordon_stream **ret_stream, cordon_err *err)
+{
+    const char *id = run->made[role].id;
+
+    if (make_container(run, role, err) != 0 || make_check_container(run, role, slot, err) != 0)
+        return -1;
+    id = run->made[role].id;
+    if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0)
+        return -1;
+    return run->ops->container_start(run->impl, id, run->dl, err);
+}
+
+/* --- Proxy ----------------------------------------------------------------------------------- */
+
+static int proxy_sink(void *context, int stream, const void *bytes, size_t length, cordon_err *err)
+{
+    cordon_run *run = context;
+    size_t room = CORDON_RUN_PROXY_ERROR_MAX - run->proxy_error.length;
+
+    if (stream == CORDON_STDCOPY_STDOUT)
+        return cordon_egress_feed(&run->receipt->egress, bytes, length, err);
+    return cordon_buf_append(&run->proxy_error, bytes, length < room ? length : room, err);
+}
+
+int cordon_run_read_proxy(cordon_run *run, cordon_err *err)
+{
+    for (;;) {
+        char piece[MAKE_READ_SIZE];
+        size_t length = 0;
+        cordon_stream_state state;
+
+        if (cordon_stream_read(run->proxy_stream, piece, sizeof(piece), &length, &state, err) != 0)
+            return -1;
+        if (state == CORDON_STREAM_AGAIN)
+            return 0;
+        if (state == CORDON_STREAM_END) {
+            run->proxy_ended = true;
+            return 0;
+        }
+        if (cordon_stdcopy_feed(&run->proxy_demux, piece, length, err) != 0)
+            return -1;
+    }
+}
+
+static int proxy_not_ready(cordon_run *run, const cordon_err *cause, cordon_err *err)
+{
+    const char *said = cordon_buf_text(&run->proxy_error);
+
+    if (cause->code == CORDON_ERR_CANCELLED || cause->code == CORDON_ERR_NOMEM) {
+        *err = *cause;
+        return -1;
+    }
+    return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the proxy did not come up: %s; its log ends: %s",
+                       cause->code != CORDON_OK ? cause->message : "it ended",
+                       said[0] != '\0' ? CORDON_QUOTE(said) : "(empty)");
+}
+
+static int proxy_await_ready(cordon_run *run, cordon_err *err)
+{
+    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_READY_MS);
+    cordon_err cause = CORDON_ERR_INIT;
+
+    while (!run->receipt->egress.ready) {
+        char piece[MAKE_READ_SIZE];
+        size_t length = 0;
+
+        if (cordon_stream_read_wait(run->proxy_stream, piece, sizeof(piece), dl, &length, &cause) !=
+                0 ||
+            length == 0 || cordon_stdcopy_feed(&run->proxy_demux, piece, length, &cause) != 0)
+            return proxy_not_ready(run, &cause, err);
+    }
+    return 0;
+}
+
+/* What the proxy says it listens on must be what it was told. */
+static int proxy_check_listen(cordon_run *run, unsigned slot, cordon_err *err)
+{
+    const char *planned = run->plan.proxy.command.items[2];
+
+    if (strcmp(run->receipt->egress.listen, planned) == 0)
+        return 0;
+    return cordon_refuse(&run->refusals[slot], CORDON_REFUSED_PROXY, "proxy.listen", planned,
+                         run->receipt->egress.listen, err);
+}
+
+static int make_proxy(void *context, cordon_err *err)
+{
+    make_branch *branch = context;
+    cordon_run *run = branch->run;
+
+    cordon_stdcopy_init(&run->proxy_demux, proxy_sink, run);
+    if (make_start(run, CORDON_ROLE_PROXY, branch->slot, 0, &run->proxy_stream, err) != 0 ||
+        proxy_await_ready(run, err) != 0)
+        return -1;
+    return proxy_check_listen(run, branch->slot, err);
+}
+
+/* --- Step --------------------------------------------------------------------------------------
+ */
+
+static int step_output(void *context, const void *bytes, size_t length, cordon_err *err)
+{
+    cordon_run *run = context;
+
+    return cordon_output_put(&run->out, bytes, length, err);
+}
+
+static int step_sink(void *context, int stream, const void *bytes, size_t length, cordon_err *err)
+{
+    cordon_run *run = context;
+
+    if (stream == CORDON_STDCOPY_STDOUT)
+        return cordon_gate_link_feed(&run->link, bytes, length, err);
+    return cordon_output_put(&run->err_out, bytes, length, err);
+}
+
+static int step_await_report(cordon_run *run, cordon_err *err)
+{
+    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_REPORT_MS);
+
+    while (run->link.state == CORDON_LINK_REPORT) {
+        char piece[MAKE_READ_SIZE];
+        size_t length = 0;
+
+        if (cordon_stream_read_wait(run->step_stream, piece, sizeof(piece), dl, &length, err) != 0)
+            return -1;
+        if (length == 0)
+            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL,
+                               "the step ended before its gate had reported: %s",
+                               CORDON_QUOTE(cordon_buf_text(&run->err_out.waiting)));
+        if (cordon_stdcopy_feed(&run->step_demux, piece, length, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int make_step(void *context, cordon_err *err)
+{
+    make_branch *branch = context;
+    cordon_run *run = branch->run;
+
+    cordon_stdcopy_init(&run->step_demux, step_sink, run);
+    if (cordon_gate_link_init(&run->link, step_output, run, err) != 0 ||
+        make_start(run, CORDON_ROLE_STEP, branch->slot, CORDON_ATTACH_STDIN, &run->step_stream,
+                   err) != 0 ||
+        step_await_report(run, err) != 0)
+        return -1;
+    if (cordon_gate_view_read(run->link.held.data, run->link.held.length, &run->view, err) != 0) {
+        (void)cordon_refuse(&run->refusals[branch->slot], CORDON_REFUSED_REPORT, "kernel.report",
+                            "a report of this version", err->message, NULL);
+        return -1;
+    }
+    return 0;
+}
+
+static int make_containers(cordon_run *run, cordon_err *err)
+{
+    make_branch proxy = {run, CORDON_ROLE_PROXY, 0, 0};
+    make_branch step = {run, CORDON_ROLE_STEP, 1, 0};
+    cordon_branch branches[] = {
+        {.run = make_proxy, .context = &proxy},
+        {.run = make_step, .context = &step},
+    };
+
+    cordon_run_progress(run, "containers", "creating and starting the proxy and the step");
+    return cordon_parallel(branches, 2, err);
+}
+
+/* --- Before anything is created ------------------------------------------------------------- */
+
+/* What the engine must be able to do; what it cannot, the operator must have accepted by name. */
+static int make_check_engine(cordon_run *run, cordon_err *err)
+{
+    static const struct {
+        unsigned bit;
+        const char *fact;
+        bool waivable;
+    } needs[] = {
+        {CORDON_CAN_LIMIT_MEMORY, "engine.limits.memory", true},
+        {CORDON_CAN_LIMIT_CPU, "engine.limits.cpu", true},
+        {CORDON_CAN_LIMIT_PIDS, "engine.limits.pids", true},
+    };
+    const cordon_engine_facts *engine = &run->invocation->engine->facts;
+
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        if ((engine->can & needs[i].bit) != 0 ||
+            (needs[i].waivable && run->invocation->config->allow_unenforced_limits))
+            continue;
+        return cordon_refuse(
+            &run->receipt->refusal, CORDON_REFUSED_ENGINE, needs[i].fact, "enforced",
+            "not enforced by this engine here; allow_unenforced_limits = true accepts that", err);
+    }
+    return 0;
+}
+
+static int make_images(cordon_run *run, bool load, cordon_err *err)
+{
+    const cordon_invocation *invocation = run->invocation;
+    bool probe = run->command->kind == CORDON_COMMAND_PROBE;
+
+    if (!probe && invocation->pin == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "no image is pinned for runner commands; set images.runner in the "
+                           "configuration or give --image sha256:...");
+    cordon_run_progress(run, "images", "checking the guard's and the pinned image");
+    if (cordon_images_prepare(run->ops, run->impl, &invocation->engine->facts,
+                              &(cordon_guard_program){cordon_guard_bytes, cordon_guard_size},
+                              probe ? NULL : invocation->pin, load, run->dl, &run->images,
+                              &run->receipt->refusal, err) != 0)
+        return -1;
+    (void)snprintf(run->receipt->image_id, sizeof(run->receipt->image_id), "%s",
+                   run->images.base_id[0] != '\0' ? run->images.base_id : run->images.guard_id);
+    return 0;
+}
+
+/* A first choice, so that a plan can be shown; the engine may have no room there. */
+static int make_first_blocks(cordon_run *run, cordon_err *err)
+{
+    const cordon_network_config *config = &run->invocation->config->network;
+    cordon_range range;
+
+    if (cordon_range_parse(config->range, config->prefix, &range, err) != 0 ||
+        cordon_random_bytes(&run->first_block, sizeof(run->first_block), err) != 0)
+        return -1;
+    for (int role = CORDON_ROLE_VENDOR_NETWORK; role <= CORDON_ROLE_EGRESS_NETWORK; role++) {
+        char subnet[CORDON_SUBNET_SIZE];
+
+        cordon_range_block(&range, (run->first_block & ~UINT32_C(1)) + (uint32_t)role, subnet);
+        if (cordon_plan_place(&run->plan, (cordon_role)role, subnet, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
+{
+    if (make_check_engine(run, err) != 0 || make_images(run, load, err) != 0)
+        return -1;
+    cordon_run_plan(run);
+    return make_first_blocks(run, err);
+}
+
+int cordon_run_make(cordon_run *run, cordon_err *err)
+{
+    const cordon_invocation *invocation = run->invocation;
+
+    if (invocation->state_dir != NULL &&
+        cordon_journal_open(invocation->state_dir, &invocation->owner, run->ops->name,
+                            invocation->engine->endpoint, &run->journal, err) != 0)
+        return -1;
+    if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0 ||
+        make_networks(run, err) != 0 || make_containers(run, err) != 0)
+        return -1;
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bounded, never blocking output; see output.h. */
+#include "output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The demultiplexer may hand over one more piece after the watermark. */
+#define OUTPUT_BUFFER_MAX (CORDON_OUTPUT_WATERMARK + (256u << 10))
+
+void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota)
+{
+    *ret_output = (cordon_output){
+        .fd = fd,
+        .waiting = cordon_buf_make(OUTPUT_BUFFER_MAX),
+        .quota = quota,
+    };
+}
+
+void cordon_output_clear(cordon_output *output)
+{
+    cordon_buf_clear(&output->waiting);
+}
+
+int cordon_output_put(cordon_output *output, const void *bytes, size_t length, cordon_err *err)
+{
+    cordon_output_quota *quota = output->quota;
+    size_t keep = (int64_t)length <= quota->left_bytes ? length : (size_t)quota->left_bytes;
+
+    output->total_bytes += (int64_t)length;
+    quota->left_bytes -= (int64_t)keep;
+    if (keep < length)
+        quota->truncated = true;
+    if (output->fd < 0 || output->closed || keep == 0)
+        return 0;
+    return cordon_buf_append(&output->waiting, bytes, keep, err);
+}
+
+bool cordon_output_has_room(const cordon_output *output)
+{
+    return output->waiting.length < CORDON_OUTPUT_WATERMARK;
+}
+
+bool cordon_output_is_waiting(const cordon_output *output)
+{
+    return output->waiting.length > 0;
+}
+
+/* Takes back a SIGPIPE that our own write raised while it was blocked; others stay pending. */
+static void sigpipe_swallow(void)
+{
+    const struct timespec now = {0, 0};
+    sigset_t pipe_only;
+
+    (void)sigemptyset(&pipe_only);
+    (void)sigaddset(&pipe_only, SIGPIPE);
+    while (sigtimedwait(&pipe_only, NULL, &now) < 0 && errno == EINTR)
+        ;
+}
+
+static ssize_t write_without_sigpipe(int fd, const void *bytes, size_t length)
+{
+    sigset_t pipe_only;
+    sigset_t before;
+    sigset_t pending;
+    ssize_t written;
+    int errnum;
+
+    (void)sigemptyset(&pipe_only);
+    (void)sigaddset(&pipe_only, SIGPIPE);
+    (void)sigpending(&pending);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    written = write(fd, bytes, length);
+    errnum = errno;
+    if (written < 0 && errnum == EPIPE && sigismember(&pending, SIGPIPE) == 0)
+        sigpipe_swallow();
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = errnum;
+    return written;
+}
+
+void cordon_output_flush(cordon_output *output)
+{
+    while (output->waiting.length > 0 && !output->closed) {
+        struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
+        size_t piece = output->waiting.length < PIPE_BUF ? output->waiting.length : PIPE_BUF;
+        ssize_t written;
+
+        if (poll(&ready, 1, 0) <= 0 || (ready.revents & (POLLOUT | POLLERR | POLLHUP)) == 0)
+            return;
+        written = write_without_sigpipe(output->fd, output->waiting.data, piece);
+        if (written < 0 && (errno == EINTR || errno == EAGAIN))
+            return;
+        if (written < 0) {
+            output->closed = true;
+            cordon_buf_reset(&output->waiting);
+            return;
+        }
+        cordon_buf_consume(&output->waiting, (size_t)written);
+    }
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies and commands; see policy.h and cordon/cordon.h. */
+#include "policy.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "kit/cleanup.h"
+
+static const cordon_phase phases[] = {
+    {.name = "planning", .writes = false, .runs = false},
+    {.name = "questions", .writes = false, .runs = false},
+    {.name = "review", .writes = false, .runs = true},
+    {.name = "execute", .writes = true, .runs = true},
+    {.name = "fix", .writes = true, .runs = true},
+};
+
+int cordon_phase_find(const char *name, const cordon_phase **ret_phase, cordon_err *err)
+{
+    for (size_t i = 0; name != NULL && i < sizeof(phases) / sizeof(phases[0]); i++) {
+        if (strcmp(phases[i].name, name) == 0) {
+            *ret_phase = &phases[i];
+            return 0;
+        }
+    }
+    return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                       "unknown phase '%s'; it is one of planning, questions, review, execute, fix",
+                       CORDON_QUOTE(name));
+}
+
+static void argv_clear(cordon_argv *argv)
+{
+    for (size_t i = 0; i < argv->count; i++)
+        free(argv->items[i]);
+    free(argv->items);
+    *argv = (cordon_argv){0};
+}
+
+static int argv_check(const char *const *argv, size_t argc, cordon_err *err)
+{
+    if (argc == 0 || argv[0][0] == '\0')
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "the command is empty; give one after --");
+    if (argc > CORDON_ARGUMENTS_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "the command has %zu arguments, at most %d pass",
+                           argc, CORDON_ARGUMENTS_MAX);
+    for (size_t i = 0; i < argc; i++) {
+        if (strlen(argv[i]) >= CORDON_ARGUMENT_MAX)
+            return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                               "argument %zu has %zu bytes; the kernel takes at most %d", i,
+                               strlen(argv[i]), CORDON_ARGUMENT_MAX - 1);
+    }
+    return 0;
+}
+
+static int argv_copy(const char *const *argv, size_t argc, cordon_argv *ret_argv, cordon_err *err)
+{
+    cordon_cleanup(argv_clear) cordon_argv copy = {0};
+
+    copy.items = calloc(argc + 1, sizeof(*copy.items));
+    if (copy.items == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    for (; copy.count < argc; copy.count++) {
+        copy.items[copy.count] = strdup(argv[copy.count]);
+        if (copy.items[copy.count] == NULL)
+            return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    }
+    *ret_argv = copy;
+    copy = (cordon_argv){0};
+    return 0;
+}
+
+/* Equal in every byte, count and order; no pattern, no prefix, no shell. */
+static bool argv_equal(char *const *approved, size_t count, const char *const *argv, size_t argc)
+{
+    if (count != argc)
+        return false;
+    for (size_t i = 0; i < argc; i++) {
+        if (strcmp(approved[i], argv[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+void cordon_policy_free(cordon_policy *policy)
+{
+    if (policy == NULL)
+        return;
+    for (size_t i = 0; i < policy->approved_count; i++)
+        argv_clear(&policy->approved[i]);
+    free(policy->approved);
+    cordon_vendor_free(policy->vendor);
+    free(policy);
+}
+CORDON_DEFINE_AUTO_PTR(cordon_policy, cordon_policy_free)
+
+int cordon_policy_new(const cordon_config *config, const char *vendor, const char *phase,
+                      cordon_policy **ret_policy, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_policy) policy = calloc(1, sizeof(*policy));
+    const cordon_trust trust = {.uid = geteuid()};
+
+    if (policy == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    policy->config = config;
+    if (cordon_phase_find(phase, &policy->phase, err) != 0 ||
+        cordon_vendor_load(vendor, config->vendors_dir, &trust, &policy->vendor, err) != 0)
+        return -1;
+    *ret_policy = CORDON_TAKE(policy);
+    return 0;
+}
+
+static int policy_needs_runner(const cordon_policy *policy, cordon_err *err)
+{
+    if (policy->phase->runs)
+        return 0;
+    return CORDON_FAIL(err, CORDON_ERR_REFUSED,
+                       "phase %s runs no commands; use review, execute or fix",
+                       policy->phase->name);
+}
+
+int cordon_policy_approve(cordon_policy *policy, const char *const *argv, size_t argc,
+                          cordon_err *err)
+{
+    cordon_argv *larger;
+
+    if (policy->frozen)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                           "the policy has made a command already and can't be changed");
+    if (policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
+        return -1;
+    larger = realloc(policy->approved, (policy->approved_count + 1) * sizeof(*larger));
+    if (larger == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    policy->approved = larger;
+    if (argv_copy(argv, argc, &policy->approved[policy->approved_count], err) != 0)
+        return -1;
+    policy->approved_count++;
+    return 0;
+}
+
+static bool policy_approves(const cordon_policy *policy, const char *const *argv, size_t argc)
+{
+    const cordon_argv_list *configured = &policy->config->runner.approved;
+
+    for (size_t i = 0; i < policy->approved_count; i++) {
+        if (argv_equal(policy->approved[i].items, policy->approved[i].count, argv, argc))
+            return true;
+    }
+    for (size_t i = 0; i < configured->count; i++) {
+        if (argv_equal(configured->items[i].items, configured->items[i].count, argv, argc))
+            return true;
+    }
+    return false;
+}
+
+void cordon_command_free(cordon_command *command)
+{
+    if (command == NULL)
+        return;
+    argv_clear(&command->argv);
+    free(command->upstream);
+    free(command);
+}
+CORDON_DEFINE_AUTO_PTR(cordon_command, cordon_command_free)
+
+static int command_new(cordon_policy *policy, cordon_command_kind kind, const char *const *argv,
+                       size_t argc, cordon_command **ret_command, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_command) command = calloc(1, sizeof(*command));
+
+    if (command == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    command->policy = policy;
+    command->kind = kind;
+    if (argv_copy(argv, argc, &command->argv, err) != 0)
+        return -1;
+    policy->frozen = true;
+    *ret_command = CORDON_TAKE(command);
+    return 0;
+}
+
+int cordon_command_runner(cordon_policy *policy, const char *const *argv, size_t argc,
+                          cordon_command **ret_command, cordon_err *err)
+{
+    if (policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
+        return -1;
+    if (!policy_approves(policy, argv, argc))
+        return CORDON_FAIL(err, CORDON_ERR_REFUSED,
+                           "'%s' with %zu arguments is not approved word for word; add it to "
+                           "runner.approved in the configuration, or approve it for this run",
+                           CORDON_QUOTE(argv[0]), argc - 1);
+    return command_new(policy, CORDON_COMMAND_RUNNER, argv, argc, ret_command, err);
+}
+
+int cordon_command_probe(cordon_policy *policy, const char *upstream, cordon_command **ret_command,
+                         cordon_err *err)
+{
+    static const char *const argv[] = {"probe"};
+    cordon_auto_ptr(cordon_command) command = NULL;
+
+    if (upstream != NULL && cordon_vendor_check_address(upstream, err) != 0) {
+        cordon_err_wrap(err, "upstream");
+        return -1;
+    }
+    if (command_new(policy, CORDON_COMMAND_PROBE, argv, 1, &command, err) != 0)
+        return -1;
+    if (upstream != NULL && (command->upstream = strdup(upstream)) == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    *ret_command = CORDON_TAKE(command);
+    return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the public API that belong to no object of a run: version and configuration. */
+#include "cordon/cordon.h"
+
+#include <stdlib.h>
+
+#include "config.h"
+#include "gate/blob.h"
+#include "kit/hash.h"
+#include "kit/jsonw.h"
+
+#define CONFIG_JSON_MAX (1u << 20)
+
+const char *cordon_version(void)
+{
+    return CORDON_VERSION;
+}
+
+void cordon_guard_digest(char ret_digest[CORDON_GUARD_DIGEST_SIZE])
+{
+    uint8_t digest[CORDON_SHA256_BYTES];
+
+    cordon_sha256_digest(cordon_guard_bytes, cordon_guard_size, digest);
+    cordon_hex_encode(digest, sizeof(digest), ret_digest);
+}
+
+void cordon_config_free(cordon_config *config)
+{
+    if (config != NULL)
+        cordon_config_clear(config);
+    free(config);
+}
+CORDON_DEFINE_AUTO_PTR(cordon_config, cordon_config_free)
+
+int cordon_configure(const cordon_host *host, const char *file, const char *worktree,
+                     cordon_config **ret_config, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_config) config = calloc(1, sizeof(*config));
+    const cordon_config_sources sources = {
+        .system_file = host->system_config,
+        .user_file = host->user_config,
+        .explicit_file = file,
+        .trust = {.uid = host->uid, .worktree = worktree},
+    };
+
+    if (config == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    if (cordon_config_load(&sources, config, err) != 0)
+        return -1;
+    *ret_config = CORDON_TAKE(config);
+    return 0;
+}

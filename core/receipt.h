@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The record of a run (cordon/cordon.h). The run fills the fields, receipt.c turns them into JSON
+ * and into an exit status; nothing else decides either.
+ */
+#ifndef CORDON_RECEIPT_H
+#define CORDON_RECEIPT_H
+
+#include "cordon/cordon.h"
+#include "egress.h"
+#include "engine.h"
+#include "owner.h"
+#include "refusal.h"
+#include "validate.h"
+
+typedef struct cordon_timing {
+    int64_t open_ms;
+    int64_t create_ms;
+    int64_t validate_ms;
+    int64_t start_ms;
+    int64_t run_ms;
+    int64_t dispose_ms;
+    int64_t total_ms;
+} cordon_timing;
+
+typedef struct cordon_left {
+    const char *type; /* "container", "network" */
+    char id[CORDON_NAME_SIZE + CORDON_ID_HEX];
+    char reason[256];
+} cordon_left;
+
+struct cordon_receipt {
+    char invocation[CORDON_OWNER_HEX + 1]; /* "" when there was none */
+    char engine_name[64];
+    char engine_kind[16];
+    char engine_version[64];
+    char engine_api[32];
+    bool engine_rootless;
+    char vendor[64];
+    char phase[16];
+    char image_pin[320];
+    char image_id[CORDON_ID_HEX + 1];
+    char *worktree; /* NULL: none */
+    bool worktree_writable;
+
+    cordon_result_kind kind;
+    int exit_code; /* -1: none */
+    int status;    /* 0..255 */
+    cordon_refusal refusal;
+    cordon_err failure; /* message of everything that did not simply exit */
+
+    cordon_tally tally;
+    cordon_egress egress;
+    int64_t stdout_bytes;
+    int64_t stderr_bytes;
+    bool truncated;
+    cordon_timing timing;
+    cordon_left left[CORDON_ROLE_COUNT];
+    size_t left_count;
+};
+
+/* A zeroed receipt that says ERROR until it is told better. */
+int cordon_receipt_new(cordon_receipt **ret_receipt, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * Sets kind, failure and status from an error.
+ * @param created  the run had begun to create: what fails then without a verdict is "not started"
+ */
+void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, bool created);
+
+/* Sets kind EXITED (or OOM) and the status that follows. */
+void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_memory);
+
+/* Notes an object that could not be removed. */
+void cordon_receipt_leave(cordon_receipt *receipt, cordon_role role, const char *id,
+                          const char *reason);
+
+#endif

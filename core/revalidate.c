@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The final revalidation, see run.h: networks, proxy, step, events, worktree and the gate's
+ * report against the plan, right before the release. The permit's structure is known to this file
+ * alone.
+ */
+#include "run.h"
+
+#include <string.h>
+
+#include "parallel.h"
+#include "witness.h"
+
+/* REST has no compare-and-start: what was seen grows old, so a permit does not live long. */
+#define PERMIT_LIFE_MS 5000
+
+struct cordon_permit {
+    char invocation[CORDON_OWNER_HEX + 1];
+    char step[CORDON_ID_HEX + 1];
+    uint8_t nonce[CORDON_GATE_NONCE_BYTES];
+    cordon_deadline dl;
+};
+
+void cordon_permit_drop(cordon_permit **permit)
+{
+    if (*permit != NULL)
+        explicit_bzero(*permit, sizeof(**permit));
+    free(*permit);
+    *permit = NULL;
+}
+
+static int permit_make(const cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
+{
+    cordon_permit *permit = calloc(1, sizeof(*permit));
+
+    if (permit == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    memcpy(permit->invocation, run->invocation->owner.invocation, sizeof(permit->invocation));
+    memcpy(permit->step, run->made[CORDON_ROLE_STEP].id, sizeof(permit->step));
+    memcpy(permit->nonce, run->view.nonce, sizeof(permit->nonce));
+    permit->dl = cordon_deadline_clamp_ms(run->dl, PERMIT_LIFE_MS);
+    *ret_permit = permit;
+    return 0;
+}
+
+int cordon_permit_spend(cordon_permit **permit, const cordon_run *run, cordon_refusal *ret_refusal,
+                        cordon_err *err)
+{
+    const cordon_permit *held = *permit;
+    bool ours = held != NULL && strcmp(held->invocation, run->invocation->owner.invocation) == 0 &&
+                strcmp(held->step, run->made[CORDON_ROLE_STEP].id) == 0 &&
+                memcmp(held->nonce, run->view.nonce, sizeof(held->nonce)) == 0;
+    bool late = held == NULL || cordon_deadline_passed(held->dl);
+
+    cordon_permit_drop(permit);
+    if (!ours)
+        return cordon_refuse(ret_refusal, CORDON_REFUSED_FOREIGN, "permit", "made for this release",
+                             "another one's, or none", err);
+    if (late)
+        return cordon_refuse(ret_refusal, CORDON_REFUSED_EXPIRED, "permit", "fresh", "expired",
+                             err);
+    return 0;
+}
+
+/* One branch of readings; each has its own refusal and tally. */
+typedef struct check_branch {
+    cordon_run *run;
+    unsigned slot;
+    cordon_role network;
+    cordon_role container;
+} check_branch;
+
+static int check_network(check_branch *branch, const cordon_run_ids *ids, cordon_err *err)
+{
+    cordon_run *run = branch->run;
+    cordon_auto(cordon_network_facts) expected = {0};
+    cordon_auto(cordon_network_facts) actual = {0};
+
+    if (cordon_expect_network(&run->plan, branch->network, ids, CORDON_ROUND_RUNNING, &expected,
+                              err) != 0 ||
+        run->ops->network_inspect(run->impl, run->made[branch->network].id, run->dl, &actual,
+                                  err) != 0)
+        return -1;
+    return cordon_validate_network(cordon_role_name(branch->network), &expected, &actual,
+                                   CORDON_ROUND_RUNNING, &run->tallies[branch->slot],
+                                   &run->refusals[branch->slot], err);
+}
+
+static int check_container(check_branch *branch, const cordon_run_ids *ids, cordon_err *err)
+{
+    cordon_run *run = branch->run;
+    const char *object = cordon_role_name(branch->container);
+    cordon_auto(cordon_container_facts) expected = {0};
+    cordon_auto(cordon_container_facts) actual = {0};
+
+    if (cordon_expect_container(&run->plan, branch->container, ids, CORDON_ROUND_RUNNING, &expected,
+                                err) != 0 ||
+        run->ops->container_inspect(run->impl, run->made[branch->container].id, run->dl, &actual,
+                                    err) != 0 ||
+        cordon_validate_container(object, &expected, &actual, CORDON_ROUND_RUNNING,
+                                  &run->tallies[branch->slot], &run->refusals[branch->slot],
+                                  err) != 0)
+        return -1;
+    return cordon_validate_unchanged(object, &run->created[branch->container], &actual,
+                                     &run->tallies[branch->slot], &run->refusals[branch->slot],
+                                     err);
+}
+
+/* An object that is gone under its id has been replaced or removed by somebody. */
+static int check_missing(check_branch *branch, cordon_err *err)
+{
+    cordon_err cause = *err;
+
+    if (cause.code != CORDON_ERR_NOTFOUND)
+        return -1;
+    cordon_err_clear(err);
+    return cordon_refuse(&branch->run->refusals[branch->slot], CORDON_REFUSED_FOREIGN,
+                         "engine.objects", "each object under the id it was made with",
+                         cause.message, err);
+}
+
+static int check_pair(void *context, cordon_err *err)
+{
+    check_branch *branch = context;
+    cordon_run_ids ids = cordon_run_container_ids(branch->run);
+
+    if (check_network(branch, &ids, err) != 0 || check_container(branch, &ids, err) != 0)
+        return check_missing(branch, err);
+    return 0;
+}
+
+static int check_engine(cordon_run *run, cordon_err *err)
+{
+    check_branch pairs[] = {
+        {run, 0, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
+        {run, 1, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
+    };
+    cordon_branch branches[] = {
+        {.run = check_pair, .context = &pairs[0]},
+        {.run = check_pair, .context = &pairs[1]},
+    };
+
+    return cordon_parallel(branches, 2, err);
+}
+
+static int check_worktree(cordon_run *run, cordon_err *err)
+{
+    cordon_err cause = CORDON_ERR_INIT;
+
+    if (run->invocation->worktree.path == NULL ||
+        cordon_worktree_recheck(&run->invocation->worktree, NULL, &cause) == 0)
+        return 0;
+    return cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_WORKTREE, "worktree",
+                         "the folder that was approved", cause.message, err);
+}
+
+int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
+{
+    cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
+    if (check_engine(run, err) != 0 ||
+        cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
+            0 ||
+        check_worktree(run, err) != 0 ||
+        cordon_watch_drain(&run->watch, &run->refusals[0], err) != 0 ||
+        cordon_deadline_check(run->dl, "the final revalidation", err) != 0)
+        return -1;
+    return permit_make(run, ret_permit, err);
+}

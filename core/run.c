@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of a run, and nothing else; see run.h and cordon/cordon.h. */
+#include "run.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "kit/httpc.h"
+
+void cordon_run_progress(const cordon_run *run, const char *word, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    if (run->io->progress == NULL)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    run->io->progress(run->io->progress_context, word, text);
+}
+
+cordon_run_ids cordon_run_container_ids(const cordon_run *run)
+{
+    cordon_run_ids ids = {0};
+
+    memcpy(ids.proxy, run->made[CORDON_ROLE_PROXY].id, sizeof(ids.proxy));
+    memcpy(ids.step, run->made[CORDON_ROLE_STEP].id, sizeof(ids.step));
+    return ids;
+}
+
+/* The vendor's hosts, each with the address that its definition or --upstream maps it to. */
+static size_t run_hosts(cordon_run *run)
+{
+    const cordon_vendor *vendor = run->invocation->policy->vendor;
+    size_t count = 0;
+
+    for (; count < vendor->hosts.count && count < CORDON_VENDOR_HOSTS_MAX; count++)
+        run->hosts[count] = (cordon_plan_host){
+            .host = vendor->hosts.items[count],
+            .upstream = run->command->upstream != NULL
+                            ? run->command->upstream
+                            : cordon_vendor_upstream(vendor, vendor->hosts.items[count]),
+        };
+    return count;
+}
+
+void cordon_run_plan(cordon_run *run)
+{
+    const cordon_invocation *invocation = run->invocation;
+    const cordon_limits_config *limits = &invocation->config->limits;
+    const cordon_plan_input input = {
+        .owner = &invocation->owner,
+        .engine = &invocation->engine->facts,
+        .hosts = run->hosts,
+        .host_count = run_hosts(run),
+        .limits =
+            {
+                .memory_bytes = limits->memory_bytes,
+                .nano_cpus = limits->nano_cpus,
+                .pids = limits->pids,
+                .open_files = limits->open_files,
+                .scratch_bytes = limits->scratch_bytes,
+            },
+        .guard_image_id = run->images.guard_id,
+        .step_image_id = run->images.step_id,
+        .step_image_labels = &run->images.labels,
+        .delivery = run->images.delivery,
+        .worktree = invocation->worktree.path,
+        .worktree_writable = invocation->policy->phase->writes && invocation->worktree.path != NULL,
+        .uid = invocation->uid,
+        .gid = invocation->gid,
+        .keep_id = invocation->keep_id,
+        .connect_ms = run->command->kind == CORDON_COMMAND_PROBE ? CORDON_RUN_PROBE_CONNECT_MS : 0,
+    };
+
+    cordon_plan_init(&run->plan, &input);
+}
+
+void cordon_run_free(cordon_run *run)
+{
+    if (run == NULL)
+        return;
+    cordon_receipt_free(run->receipt);
+    cordon_watch_close(&run->watch);
+    cordon_stream_close(run->proxy_stream);
+    cordon_stream_close(run->step_stream);
+    cordon_gate_link_clear(&run->link);
+    cordon_gate_view_clear(&run->view);
+    cordon_output_clear(&run->out);
+    cordon_output_clear(&run->err_out);
+    cordon_buf_clear(&run->proxy_error);
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++)
+        cordon_container_facts_clear(&run->created[role]);
+    cordon_plan_clear(&run->plan);
+    cordon_images_clear(&run->images);
+    free(run);
+}
+
+/* What must hold from the first moment on; nothing here can fail. */
+static void run_init(cordon_run *run, cordon_invocation *invocation, const cordon_command *command,
+                     const cordon_io *io)
+{
+    run->invocation = invocation;
+    run->command = command;
+    run->io = io;
+    run->ops = invocation->engine->ops;
+    run->impl = invocation->engine->impl;
+    run->dl = invocation->dl;
+    run->dl.cancel_fd = io->cancel_fd;
+    run->journal = (cordon_journal)CORDON_JOURNAL_INIT;
+    run->proxy_error = cordon_buf_make(CORDON_RUN_PROXY_ERROR_MAX);
+    run->quota.left_bytes = invocation->config->limits.output_bytes;
+    cordon_output_init(&run->out, io->stdout_fd, &run->quota);
+    cordon_output_init(&run->err_out, io->stderr_fd, &run->quota);
+    run->watch.networks[CORDON_ROLE_VENDOR_NETWORK] = run->made[CORDON_ROLE_VENDOR_NETWORK].id;
+    run->watch.networks[CORDON_ROLE_EGRESS_NETWORK] = run->made[CORDON_ROLE_EGRESS_NETWORK].id;
+    run->watch.proxy = run->made[CORDON_ROLE_PROXY].id;
+    run->watch.step = run->made[CORDON_ROLE_STEP].id;
+}
+
+int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
+                   const cordon_io *io, cordon_run **ret_run, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_run) run = NULL;
+
+    if (command->policy != invocation->policy)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                           "the command was made by another policy than the invocation's");
+    run = calloc(1, sizeof(*run));
+    if (run == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    run_init(run, invocation, command, io);
+    if (cordon_receipt_new(&run->receipt, err) != 0)
+        return -1;
+    *ret_run = CORDON_TAKE(run);
+    return 0;
+}
+
+/* What is known before anything happens. */
+static int run_describe(cordon_run *run, cordon_err *err)
+{
+    const cordon_invocation *invocation = run->invocation;
+    cordon_receipt *receipt = run->receipt;
+    cordon_engine_info engine;
+
+    cordon_engine_describe(invocation->engine, &engine);
+    (void)snprintf(receipt->invocation, sizeof(receipt->invocation), "%s",
+                   invocation->owner.invocation);
+    (void)snprintf(receipt->engine_name, sizeof(receipt->engine_name), "%s", engine.name);
+    (void)snprintf(receipt->engine_kind, sizeof(receipt->engine_kind), "%s", engine.kind);
+    (void)snprintf(receipt->engine_version, sizeof(receipt->engine_version), "%s", engine.version);
+    (void)snprintf(receipt->engine_api, sizeof(receipt->engine_api), "%s", engine.api);
+    receipt->engine_rootless = engine.rootless;
+    (void)snprintf(receipt->vendor, sizeof(receipt->vendor), "%s",
+                   invocation->policy->vendor->name);
+    (void)snprintf(receipt->phase, sizeof(receipt->phase), "%s", invocation->policy->phase->name);
+    if (run->command->kind == CORDON_COMMAND_RUNNER && invocation->pin != NULL)
+        (void)snprintf(receipt->image_pin, sizeof(receipt->image_pin), "%s", invocation->pin);
+    receipt->worktree_writable =
+        invocation->policy->phase->writes && invocation->worktree.path != NULL;
+    receipt->timing.open_ms = invocation->engine->open_ms;
+    if (invocation->worktree.path == NULL)
+        return 0;
+    return cordon_fact_text_set(&receipt->worktree, invocation->worktree.path, err);
+}
+
+static int64_t elapsed_ms(int64_t *since_ns)
+{
+    int64_t now = cordon_now_ns();
+    int64_t ms = (now - *since_ns) / CORDON_NS_PER_MS;
+
+    *since_ns = now;
+    return ms;
+}
+
+/* Create to release, timed. */
+static int run_until_released(cordon_run *run, int64_t *since_ns, cordon_err *err)
+{
+    cordon_timing *timing = &run->receipt->timing;
+    cordon_permit *permit = NULL;
+    int result = cordon_run_prepare(run, true, err);
+
+    if (result == 0)
+        result = cordon_run_make(run, err);
+    timing->create_ms = elapsed_ms(since_ns);
+    if (result == 0)
+        result = cordon_run_revalidate(run, &permit, err);
+    timing->validate_ms = elapsed_ms(since_ns);
+    if (result == 0)
+        result = cordon_run_release(run, &permit, err);
+    cordon_permit_drop(&permit);
+    timing->start_ms = elapsed_ms(since_ns);
+    return result;
+}
+
+/* The first refusal of any branch, and all counts. */
+static void run_merge(cordon_run *run)
+{
+    cordon_receipt *receipt = run->receipt;
+
+    for (size_t i = 0; i < sizeof(run->refusals) / sizeof(run->refusals[0]); i++) {
+        if (receipt->refusal.code == CORDON_REFUSED_NONE)
+            receipt->refusal = run->refusals[i];
+        receipt->tally.facts += run->tallies[i].facts;
+    }
+    receipt->stdout_bytes = run->out.total_bytes;
+    receipt->stderr_bytes = run->err_out.total_bytes;
+    receipt->truncated = run->quota.truncated;
+}
+
+static bool run_has_begun(const cordon_run *run)
+{
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
+        if (run->made[role].asked)
+            return true;
+    }
+    return false;
+}
+
+static void run_carry(cordon_run *run)
+{
+    cordon_receipt *receipt = run->receipt;
+    cordon_err failure = CORDON_ERR_INIT;
+    int64_t began_ns = cordon_now_ns();
+    int64_t since_ns = began_ns;
+    int result = run_until_released(run, &since_ns, &failure);
+
+    if (result == 0) {
+        receipt->tally.rounds = 2;
+        result = cordon_run_stream(run, &failure);
+        receipt->timing.run_ms = elapsed_ms(&since_ns);
+    }
+    if (result != 0)
+        cordon_receipt_fail(receipt, &failure, run_has_begun(run));
+    cordon_run_dispose(run);
+    receipt->timing.dispose_ms = elapsed_ms(&since_ns);
+    receipt->timing.total_ms =
+        receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;
+    run_merge(run);
+    cordon_journal_close(&run->journal, receipt->left_count == 0);
+}
+
+int cordon_invocation_run(cordon_invocation *invocation, const cordon_command *command,
+                          const cordon_io *io, cordon_receipt **ret_receipt, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_run) run = NULL;
+
+    if (invocation->used)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                           "this invocation has run already; make a new one");
+    if (cordon_run_new(invocation, command, io, &run, err) != 0 || run_describe(run, err) != 0)
+        return -1;
+    invocation->used = true;
+    run_carry(run);
+    *ret_receipt = CORDON_TAKE(run->receipt);
+    return 0;
+}

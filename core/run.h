@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run in progress: what the steps of a run share. run.c holds the order of the steps and
+ * nothing else; each step has a file of its own:
+ *   make.c        create and start, concurrently where ids allow
+ *   revalidate.c  the final revalidation and the permit that only it can make
+ *   stream.c      release, streaming, deadline and cancel, settling
+ *   dispose.c     removal by id, verified
+ */
+#ifndef CORDON_RUN_H
+#define CORDON_RUN_H
+
+#include "expect.h"
+#include "gate/blob.h"
+#include "gate_link.h"
+#include "gate_view.h"
+#include "images.h"
+#include "invocation.h"
+#include "journal.h"
+#include "kit/stdcopy.h"
+#include "output.h"
+#include "receipt.h"
+#include "watch.h"
+
+/* One object of the run. */
+typedef struct cordon_made {
+    char id[CORDON_ID_HEX + 1]; /* "" while unknown */
+    bool asked;                 /* a create was sent: it may exist even without an id */
+    bool gone;
+} cordon_made;
+
+/*
+ * The probe's patience with the pinned host: the proxy gives its own answer first, and the probe
+ * waits for that.
+ */
+#define CORDON_RUN_PROBE_CONNECT_MS 2500
+#define CORDON_RUN_PROBE_PINNED_MS  4000
+
+/* The end of what the proxy wrote to stderr, for the error when it does not come up. */
+#define CORDON_RUN_PROXY_ERROR_MAX 512
+
+typedef struct cordon_run {
+    cordon_invocation *invocation;
+    const cordon_command *command;
+    const cordon_io *io;
+    const cordon_engine_ops *ops;
+    void *impl;
+    cordon_deadline dl; /* the invocation's, with the caller's cancel descriptor */
+    cordon_receipt *receipt;
+
+    cordon_images images;
+    cordon_plan_host hosts[CORDON_VENDOR_HOSTS_MAX];
+    cordon_plan plan;
+    uint32_t first_block; /* where the search for free blocks begins */
+    cordon_journal journal;
+    cordon_watch watch;
+    cordon_made made[CORDON_ROLE_COUNT];
+    cordon_container_facts created[CORDON_ROLE_COUNT]; /* first reading of each container */
+
+    cordon_stream *proxy_stream;
+    cordon_stdcopy proxy_demux;
+    cordon_buf proxy_error;
+    bool proxy_ended;
+
+    cordon_stream *step_stream;
+    cordon_stdcopy step_demux;
+    cordon_gate_link link;
+    cordon_gate_view view;
+    cordon_output_quota quota;
+    cordon_output out;
+    cordon_output err_out;
+    bool step_ended; /* end of its stream */
+    bool signalled;
+
+    /* Branches of make.c fill their own; merged when they have joined. */
+    cordon_refusal refusals[2];
+    cordon_tally tallies[2];
+    int64_t ready_ns;
+} cordon_run;
+
+/* Tells the caller where the run is. */
+void cordon_run_progress(const cordon_run *run, const char *word, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A run of this invocation that has not begun; INVALID for another policy's command. */
+int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
+                   const cordon_io *io, cordon_run **ret_run, cordon_err *err)
+    __attribute__((warn_unused_result));
+void cordon_run_free(cordon_run *run);
+CORDON_DEFINE_AUTO_PTR(cordon_run, cordon_run_free)
+
+/*
+ * Everything before the first create: what the engine must be able to do, images, plan, first
+ * choice of addresses.
+ * @param load  false: change nothing on the engine (cordon plan)
+ */
+int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Fills run->plan from what was decided; needs run->images. */
+void cordon_run_plan(cordon_run *run);
+
+/* Ids of the run's containers, as validation wants them. */
+cordon_run_ids cordon_run_container_ids(const cordon_run *run);
+
+/* Journal, event stream, networks, both containers started, report read. */
+int cordon_run_make(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Takes bytes that have arrived from the proxy; sets proxy_ended at the end of its stream. */
+int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * The right to release one step, once. Bound to the invocation, the step's id, the nonce of the
+ * gate's report and a short time. Only cordon_run_revalidate makes one; cordon_permit_spend
+ * checks it and takes it away.
+ */
+typedef struct cordon_permit cordon_permit;
+
+int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Consumes *permit, good or not. REFUSED when it is not for this release, or too old. */
+int cordon_permit_spend(cordon_permit **permit, const cordon_run *run, cordon_refusal *ret_refusal,
+                        cordon_err *err) __attribute__((warn_unused_result));
+
+/* For the one error path between making and spending. */
+void cordon_permit_drop(cordon_permit **permit);
+
+/* Sends the release. The permit is consumed. */
+int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * Streams until the command has ended, by itself or because deadline, cancel or tampering made
+ * us end it, and fills the receipt's result. -1 only for what is no result of the command.
+ */
+int cordon_run_stream(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Removes everything that was asked for and verifies it; leftovers go into the receipt. */
+void cordon_run_dispose(cordon_run *run);
+
+#endif

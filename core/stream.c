@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the release to the end of the command, see run.h: one poll loop over the step's and the
+ * proxy's streams, the engine's events, the caller's descriptors and the deadline.
+ */
+#include "run.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "kit/httpc.h"
+
+#define STREAM_READ_SIZE 16384
+/* Longest time for one signal to be delivered, and for the end that must follow a KILL. */
+#define STREAM_SIGNAL_MS 10000
+#define STREAM_KILL_MS   10000
+
+/* --- Ending
+ * --------------------------------------------------------------------------------------- */
+
+/* How a command is being ended by us. */
+typedef enum stream_stage {
+    STREAM_RUNNING = 0,
+    STREAM_ASKED,  /* TERM sent; grace runs */
+    STREAM_KILLED, /* KILL sent */
+} stream_stage;
+
+typedef struct stream_loop {
+    cordon_run *run;
+    stream_stage stage;
+    cordon_deadline until; /* the run's deadline, then the end of the stage */
+    cordon_err why;        /* what ended the command; CORDON_OK while nothing did */
+} stream_loop;
+
+static void stream_signal(stream_loop *loop, const char *name)
+{
+    cordon_run *run = loop->run;
+    cordon_err ignored = CORDON_ERR_INIT;
+
+    run->signalled = true;
+    run->watch.signalled = true;
+    /* Whether it arrived shows in the stream; a process that has just ended is no error. */
+    (void)run->ops->container_signal(run->impl, run->made[CORDON_ROLE_STEP].id, name,
+                                     cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &ignored);
+}
+
+/* TERM first, KILL after the grace; tampering gets no grace. */
+static void stream_end(stream_loop *loop, const cordon_err *why)
+{
+    bool gentle = why->code == CORDON_ERR_TIMEOUT || why->code == CORDON_ERR_CANCELLED;
+    int64_t grace_ms = loop->run->invocation->config->limits.grace_ms;
+
+    if (loop->why.code == CORDON_OK)
+        loop->why = *why;
+    if (loop->stage == STREAM_RUNNING && gentle) {
+        cordon_run_progress(loop->run, "end", "asking the command to end");
+        loop->stage = STREAM_ASKED;
+        loop->until = cordon_deadline_in_ms(grace_ms, -1);
+        stream_signal(loop, "SIGTERM");
+        return;
+    }
+    if (loop->stage != STREAM_KILLED) {
+        loop->stage = STREAM_KILLED;
+        loop->until = cordon_deadline_in_ms(STREAM_KILL_MS, -1);
+        stream_signal(loop, "SIGKILL");
+    }
+}
+
+/* --- Reading
+ * ---------------------------------------------------------------------------------------- */
+
+static bool stream_has_room(const cordon_run *run)
+{
+    return cordon_output_has_room(&run->out) && cordon_output_has_room(&run->err_out);
+}
+
+static int stream_read_step(cordon_run *run, cordon_err *err)
+{
+    while (!run->step_ended && run->link.state != CORDON_LINK_ENDED && stream_has_room(run)) {
+        char piece[STREAM_READ_SIZE];
+        size_t length = 0;
+        cordon_stream_state state;
+
+        if (cordon_stream_read(run->step_stream, piece, sizeof(piece), &length, &state, err) != 0)
+            return -1;
+        if (state == CORDON_STREAM_AGAIN)
+            return 0;
+        if (state == CORDON_STREAM_END) {
+            run->step_ended = true;
+            if (cordon_stdcopy_finish(&run->step_demux, err) != 0)
+                return -1;
+            return cordon_gate_link_finish(&run->link, err);
+        }
+        if (cordon_stdcopy_feed(&run->step_demux, piece, length, err) != 0)
+            return -1;
+        cordon_output_flush(&run->out);
+        cordon_output_flush(&run->err_out);
+    }
+    return 0;
+}
+
+/* Everything that has arrived, from everywhere. */
+static int stream_turn(cordon_run *run, cordon_err *err)
+{
+    if (cordon_watch_drain(&run->watch, &run->receipt->refusal, err) != 0)
+        return -1;
+    if (!run->proxy_ended && cordon_run_read_proxy(run, err) != 0)
+        return -1;
+    if (stream_read_step(run, err) != 0)
+        return -1;
+    cordon_output_flush(&run->out);
+    cordon_output_flush(&run->err_out);
+    if (run->proxy_ended && !run->step_ended && run->link.state != CORDON_LINK_ENDED)
+        return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the proxy ended while the command ran");
+    if (run->out.closed || run->err_out.closed)
+        return CORDON_FAIL(err, CORDON_ERR_CANCELLED, "the reader of the output has gone away");
+    return 0;
+}
+
+enum { WAIT_STEP = 0, WAIT_PROXY, WAIT_EVENTS, WAIT_CANCEL, WAIT_OUT, WAIT_ERR, WAIT_COUNT };
+
+static void stream_poll_set(const stream_loop *loop, struct pollfd fds[WAIT_COUNT])
+{
+    const cordon_run *run = loop->run;
+    bool read_step = !run->step_ended && stream_has_room(run);
+
+    fds[WAIT_STEP] =
+        (struct pollfd){read_step ? cordon_stream_fd(run->step_stream) : -1, POLLIN, 0};
+    fds[WAIT_PROXY] =
+        (struct pollfd){run->proxy_ended ? -1 : cordon_stream_fd(run->proxy_stream), POLLIN, 0};
+    fds[WAIT_EVENTS] = (struct pollfd){cordon_stream_fd(run->watch.stream), POLLIN, 0};
+    fds[WAIT_CANCEL] = (struct pollfd){loop->until.cancel_fd, POLLIN, 0};
+    fds[WAIT_OUT] =
+        (struct pollfd){cordon_output_is_waiting(&run->out) ? run->out.fd : -1, POLLOUT, 0};
+    fds[WAIT_ERR] =
+        (struct pollfd){cordon_output_is_waiting(&run->err_out) ? run->err_out.fd : -1, POLLOUT, 0};
+}
+
+/* Once we are ending it, only the step's end matters. */
+static int stream_step_turn(stream_loop *loop, cordon_err *err)
+{
+    return loop->stage == STREAM_RUNNING ? stream_turn(loop->run, err)
+                                         : stream_read_step(loop->run, err);
+}
+
+static bool stream_is_over(const stream_loop *loop)
+{
+    const cordon_run *run = loop->run;
+
+    if (run->step_ended || run->link.state == CORDON_LINK_ENDED)
+        return true;
+    return loop->stage == STREAM_KILLED && cordon_deadline_passed(loop->until);
+}
+
+static void stream_until_end(stream_loop *loop)
+{
+    for (;;) {
+        struct pollfd fds[WAIT_COUNT];
+        cordon_err err = CORDON_ERR_INIT;
+
+        if (stream_step_turn(loop, &err) != 0) {
+            /* While ending, a broken stream is as good as an ended one. */
+            if (loop->stage == STREAM_KILLED)
+                return;
+            stream_end(loop, &err);
+        }
+        if (stream_is_over(loop))
+            return;
+        cordon_err_clear(&err);
+        if (cordon_deadline_check(loop->until, "the run", &err) != 0) {
+            stream_end(loop, &err);
+            continue;
+        }
+        stream_poll_set(loop, fds);
+        (void)poll(fds, WAIT_COUNT, cordon_deadline_left_ms(loop->until));
+    }
+}
+
+/* What the command wrote before its end still goes out, while the deadline allows. */
+static void stream_flush_rest(stream_loop *loop)
+{
+    cordon_run *run = loop->run;
+
+    while ((cordon_output_is_waiting(&run->out) || cordon_output_is_waiting(&run->err_out)) &&
+           !run->out.closed && !run->err_out.closed &&
+           cordon_deadline_check(loop->until, "the output", NULL) == 0) {
+        struct pollfd fds[WAIT_COUNT];
+
+        stream_poll_set(loop, fds);
+        fds[WAIT_STEP].fd = fds[WAIT_PROXY].fd = fds[WAIT_EVENTS].fd = -1;
+        (void)poll(fds, WAIT_COUNT, cordon_deadline_left_ms(loop->until));
+        cordon_output_flush(&run->out);
+        cordon_output_flush(&run->err_out);
+    }
+}
+
+/* --- Settling
+ * ----------------------------------------------------------------------------------------- */
+
+static bool stream_engine_saw_oom(const cordon_run *run)
+{
+    cordon_auto(cordon_container_facts) facts = {0};
+    cordon_err ignored = CORDON_ERR_INIT;
+
+    return run->ops->container_inspect(run->impl, run->made[CORDON_ROLE_STEP].id,
+                                       cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &facts,
+                                       &ignored) == 0 &&
+           facts.oom_killed == CORDON_FACT_YES;
+}
+
+/* The gate told how the command ended. */
+static int settle_exit(cordon_run *run, cordon_err *err)
+{
+    const cordon_gate_link *link = &run->link;
+    int code = link->exit_signal > 0 ? 128 + link->exit_signal : link->exit_code;
+
+    if (code < 0 || code > 255)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the gate's exit note has no status");
+    /* Only a killed command can have been killed for memory; one that exits 137 has exited. */
+    cordon_receipt_exit(run->receipt, code,
+                        link->exit_signal == SIGKILL &&
+                            (link->out_of_memory || stream_engine_saw_oom(run)));
+    if (link->start_errnum != 0)
+        (void)CORDON_FAIL_ERRNO(&run->receipt->failure, link->start_errnum,
+                                "%s could not be started in the image",
+                                CORDON_QUOTE(run->command->argv.items[0]));
+    return 0;
+}
+
+/* The container ended without a word of its gate: from outside, or for lack of memory. */
+static int settle_silent(cordon_run *run, cordon_err *err)
+{
+    int code = -1;
+
+    if (run->ops->container_wait(run->impl, run->made[CORDON_ROLE_STEP].id,
+                                 cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &code, err) != 0)
+        return -1;
+    if (stream_engine_saw_oom(run)) {
+        cordon_receipt_exit(run->receipt, code, true);
+        return 0;
+    }
+    if (code == CORDON_GATE_STATUS_NOT_RELEASED || code == CORDON_GATE_STATUS_FAILED)
+        return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the gate gave up with status %d: %s", code,
+                           CORDON_QUOTE(cordon_buf_text(&run->err_out.waiting)));
+    return CORDON_FAIL(err, CORDON_ERR_TAMPERED, "the step was ended from outside, with status %d",
+                       code);
+}
+
+int cordon_run_stream(cordon_run *run, cordon_err *err)
+{
+    stream_loop loop = {.run = run, .until = run->dl, .why = CORDON_ERR_INIT};
+
+    cordon_run_progress(run, "released", "the command runs");
+    stream_until_end(&loop);
+    stream_flush_rest(&loop);
+    if (loop.why.code != CORDON_OK) {
+        *err = loop.why;
+        return -1;
+    }
+    return run->link.state == CORDON_LINK_ENDED ? settle_exit(run, err) : settle_silent(run, err);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judging events; see watch.h. */
+#include "watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WATCH_PROXY = 0,
+    WATCH_STEP = 1,
+};
+
+/* What may happen to a container of the run, and how often. */
+typedef enum watch_rule {
+    WATCH_NEVER = 0,
+    WATCH_ALWAYS,       /* a part of what we do, or of a natural end */
+    WATCH_ONE_ATTACH,   /* we attach once to each container */
+    WATCH_ONE_START,    /* and start it once */
+    WATCH_STEP_DIES,    /* the step may end; the proxy only after the step did, or by us */
+    WATCH_IF_SIGNALLED, /* only after we sent a signal */
+} watch_rule;
+
+static const watch_rule container_rules[] = {
+    [CORDON_EVENT_OTHER] = WATCH_NEVER,       [CORDON_EVENT_CREATE] = WATCH_ALWAYS,
+    [CORDON_EVENT_INIT] = WATCH_ALWAYS,       [CORDON_EVENT_ATTACH] = WATCH_ONE_ATTACH,
+    [CORDON_EVENT_START] = WATCH_ONE_START,   [CORDON_EVENT_DIE] = WATCH_STEP_DIES,
+    [CORDON_EVENT_CLEANUP] = WATCH_STEP_DIES, [CORDON_EVENT_KILL] = WATCH_IF_SIGNALLED,
+    [CORDON_EVENT_STOP] = WATCH_STEP_DIES,    [CORDON_EVENT_OOM] = WATCH_ALWAYS,
+    [CORDON_EVENT_REMOVE] = WATCH_NEVER,      [CORDON_EVENT_CONNECT] = WATCH_NEVER,
+    [CORDON_EVENT_DISCONNECT] = WATCH_NEVER,  [CORDON_EVENT_MOUNT] = WATCH_ALWAYS,
+    [CORDON_EVENT_UNMOUNT] = WATCH_ALWAYS,    [CORDON_EVENT_UPDATE] = WATCH_NEVER,
+    [CORDON_EVENT_RENAME] = WATCH_NEVER,      [CORDON_EVENT_EXEC] = WATCH_NEVER,
+    [CORDON_EVENT_COPY] = WATCH_NEVER,        [CORDON_EVENT_PAUSE] = WATCH_NEVER,
+    [CORDON_EVENT_UNPAUSE] = WATCH_NEVER,     [CORDON_EVENT_RESTART] = WATCH_NEVER,
+};
+
+int cordon_watch_open(cordon_watch *watch, const cordon_engine_ops *ops, void *impl,
+                      cordon_deadline dl, cordon_err *err)
+{
+    watch->ops = ops;
+    watch->bytes = cordon_buf_make(CORDON_WATCH_BYTES_MAX);
+    watch->step_exit_code = -1;
+    return ops->events_open(impl, dl, &watch->stream, err);
+}
+
+void cordon_watch_close(cordon_watch *watch)
+{
+    cordon_stream_close(watch->stream);
+    watch->stream = NULL;
+    cordon_buf_clear(&watch->bytes);
+}
+
+static bool same_id(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+static int watch_tampered(const cordon_event *event, const char *object,
+                          cordon_refusal *ret_refusal, cordon_err *err)
+{
+    char fact[96];
+
+    (void)snprintf(fact, sizeof(fact), "%s.events", object);
+    (void)cordon_refuse(ret_refusal, CORDON_REFUSED_CHANGED, fact, "only what the run itself does",
+                        event->raw_action, NULL);
+    return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
+                       "%s: somebody else changed an object of the run (%s); it was ended", fact,
+                       CORDON_QUOTE(event->raw_action));
+}
+
+/* True if a container's event is one that the run itself brings about. */
+static bool watch_container_allows(cordon_watch *watch, int which, const cordon_event *event)
+{
+    size_t index = (size_t)event->action;
+    watch_rule rule = index < sizeof(container_rules) / sizeof(container_rules[0])
+                          ? container_rules[index]
+                          : WATCH_NEVER;
+
+    switch (rule) {
+    case WATCH_ALWAYS:
+        return true;
+    case WATCH_ONE_ATTACH:
+        return ++watch->attaches[which] <= 1;
+    case WATCH_ONE_START:
+        return ++watch->starts[which] <= 1;
+    case WATCH_STEP_DIES:
+        return which == WATCH_STEP || watch->signalled;
+    case WATCH_IF_SIGNALLED:
+        return watch->signalled;
+    case WATCH_NEVER:
+    default:
+        return false;
+    }
+}
+
+static int watch_container(cordon_watch *watch, int which, const cordon_event *event,
+                           cordon_refusal *ret_refusal, cordon_err *err)
+{
+    if (!watch_container_allows(watch, which, event))
+        return watch_tampered(event, which == WATCH_STEP ? "step" : "proxy", ret_refusal, err);
+    if (which == WATCH_STEP && event->action == CORDON_EVENT_DIE) {
+        watch->step_died = true;
+        watch->step_exit_code = event->exit_code.known ? (int)event->exit_code.value : -1;
+    }
+    return 0;
+}
+
+static int watch_network(cordon_watch *watch, int role, const cordon_event *event,
+                         cordon_refusal *ret_refusal, cordon_err *err)
+{
+    bool ours =
+        same_id(event->container_id, watch->proxy) || same_id(event->container_id, watch->step);
+
+    if (event->action == CORDON_EVENT_CREATE || (event->action == CORDON_EVENT_CONNECT && ours))
+        return 0;
+    if (event->action == CORDON_EVENT_DISCONNECT && ours && (watch->step_died || watch->signalled))
+        return 0;
+    /* Docker tells of the step's end on the network before it tells of the step. */
+    if (event->action == CORDON_EVENT_DISCONNECT && same_id(event->container_id, watch->step))
+        return 0;
+    return watch_tampered(event, cordon_role_name((cordon_role)role), ret_refusal, err);
+}
+
+int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
+                       cordon_err *err)
+{
+    if (event->type == CORDON_OBJECT_CONTAINER) {
+        if (same_id(event->id, watch->step))
+            return watch_container(watch, WATCH_STEP, event, ret_refusal, err);
+        if (same_id(event->id, watch->proxy))
+            return watch_container(watch, WATCH_PROXY, event, ret_refusal, err);
+        return 0;
+    }
+    for (int role = 0; event->type == CORDON_OBJECT_NETWORK && role < 2; role++) {
+        if (same_id(event->id, watch->networks[role]))
+            return watch_network(watch, role, event, ret_refusal, err);
+    }
+    return 0;
+}
+
+/* Judges the whole events that have been read so far. */
+static int watch_parse(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+{
+    while (watch->bytes.length > 0) {
+        cordon_auto(cordon_event) event = {0};
+        size_t used = 0;
+
+        if (watch->ops->events_parse(watch->bytes.data, watch->bytes.length, &used, &event, err) !=
+            0)
+            return -1;
+        if (used == 0)
+            return 0;
+        cordon_buf_consume(&watch->bytes, used);
+        if (cordon_watch_judge(watch, &event, ret_refusal, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+{
+    for (;;) {
+        char piece[8192];
+        size_t length = 0;
+        cordon_stream_state state;
+
+        if (cordon_stream_read(watch->stream, piece, sizeof(piece), &length, &state, err) != 0) {
+            cordon_err_wrap(err, "the engine's event stream broke");
+            return -1;
+        }
+        if (state == CORDON_STREAM_AGAIN)
+            return 0;
+        if (state == CORDON_STREAM_END)
+            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the engine ended its event stream");
+        if (cordon_buf_append(&watch->bytes, piece, length, err) != 0 ||
+            watch_parse(watch, ret_refusal, err) != 0)
+            return -1;
+    }
+}

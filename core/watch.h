@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine's event stream, held against what the run itself does. Any change to an object of
+ * the run that the run did not make is tampering.
+ */
+#ifndef CORDON_WATCH_H
+#define CORDON_WATCH_H
+
+#include "engine.h"
+#include "expect.h"
+#include "kit/buf.h"
+#include "kit/httpc.h"
+#include "refusal.h"
+
+/* One event is a small object; a daemon that sends more without an end is not believed. */
+#define CORDON_WATCH_BYTES_MAX (256u << 10)
+
+typedef struct cordon_watch {
+    const cordon_engine_ops *ops;
+    cordon_stream *stream;
+    cordon_buf bytes;
+    const char *networks[2]; /* ids by network role; NULL while unknown */
+    const char *proxy;
+    const char *step;
+    unsigned attaches[2]; /* seen so far: proxy, step */
+    unsigned starts[2];
+    bool step_died;
+    bool signalled; /* the run itself has sent a signal */
+    int step_exit_code;
+} cordon_watch;
+
+/* Opens the stream of a watch whose ids were set; must come before the first create. */
+int cordon_watch_open(cordon_watch *watch, const cordon_engine_ops *ops, void *impl,
+                      cordon_deadline dl, cordon_err *err) __attribute__((warn_unused_result));
+void cordon_watch_close(cordon_watch *watch);
+
+/*
+ * Reads and judges whatever has arrived, without waiting.
+ * @return 0, or -1 with TAMPERED and the refusal filled (fact "events"), PROTOCOL for a stream
+ *         that broke or ended: it is not watched any more, so nothing may go on
+ */
+int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* One event, judged; exposed for the tests of the table. */
+int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
+                       cordon_err *err) __attribute__((warn_unused_result));
+
+#endif
