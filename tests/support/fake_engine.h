@@ -104,8 +104,7 @@ typedef struct fake_lies {
     void (*engine)(void *context, cordon_engine_facts *facts);
     void (*image)(void *context, cordon_image_facts *facts);
     void (*network)(void *context, const char *role, unsigned nth, cordon_network_facts *facts);
-    void (*container)(void *context, const char *role, unsigned nth,
-                      cordon_container_facts *facts);
+    void (*container)(void *context, const char *role, unsigned nth, cordon_container_facts *facts);
     /* The gate's report: "key=value" items, to be changed in place. */
     void (*report)(void *context, cordon_fact_list *facts);
 } fake_lies;
@@ -117,17 +116,17 @@ void fake_engine_overlaps(fake_engine *fake, unsigned count);
 /* How the gate misbehaves. */
 typedef enum fake_gate_fault {
     FAKE_GATE_GOOD = 0,
-    FAKE_GATE_SILENT,          /* never reports */
-    FAKE_GATE_ENDS,            /* ends without a report */
-    FAKE_GATE_GARBAGE,         /* something else than a report */
-    FAKE_GATE_CUT,             /* half a report, then the end */
-    FAKE_GATE_REPLAY,          /* a report whose bytes were changed on the way */
-    FAKE_GATE_TALKS,           /* bytes after the report, before the release */
-    FAKE_GATE_BAD_STREAM,      /* a stream header with a bad id */
-    FAKE_GATE_NO_STARTED,      /* output without a start note */
-    FAKE_GATE_FORGED_STARTED,  /* a start note under another key */
-    FAKE_GATE_FORGED_EXIT,     /* an exit note under another key, then the end */
-    FAKE_GATE_NO_EXIT,         /* ends without an exit note */
+    FAKE_GATE_SILENT,         /* never reports */
+    FAKE_GATE_ENDS,           /* ends without a report */
+    FAKE_GATE_GARBAGE,        /* something else than a report */
+    FAKE_GATE_CUT,            /* half a report, then the end */
+    FAKE_GATE_REPLAY,         /* a report whose bytes were changed on the way */
+    FAKE_GATE_TALKS,          /* bytes after the report, before the release */
+    FAKE_GATE_BAD_STREAM,     /* a stream header with a bad id */
+    FAKE_GATE_NO_STARTED,     /* output without a start note */
+    FAKE_GATE_FORGED_STARTED, /* a start note under another key */
+    FAKE_GATE_FORGED_EXIT,    /* an exit note under another key, then the end */
+    FAKE_GATE_NO_EXIT,        /* ends without an exit note */
     FAKE_GATE_TALKS_AFTER_EXIT,
 } fake_gate_fault;
 

@@ -83,18 +83,26 @@ static int container_texts(const fake_container *c, cordon_container_facts *f, c
 static int container_lists(const fake_container *c, cordon_container_facts *f, cordon_err *err)
 {
     static const char *const masked[] = {
-        "/proc/acpi",          "/proc/asound",      "/proc/kcore",      "/proc/keys",
-        "/proc/latency_stats", "/proc/timer_list",  "/proc/timer_stats", "/proc/sched_debug",
-        "/proc/scsi",          "/sys/firmware",     "/sys/devices/virtual/powercap",
+        "/proc/acpi",
+        "/proc/asound",
+        "/proc/kcore",
+        "/proc/keys",
+        "/proc/latency_stats",
+        "/proc/timer_list",
+        "/proc/timer_stats",
+        "/proc/sched_debug",
+        "/proc/scsi",
+        "/sys/firmware",
+        "/sys/devices/virtual/powercap",
     };
     static const char *const readonly[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
                                            "/proc/sysrq-trigger"};
     const cordon_container_spec *s = &c->spec;
     cordon_fact_list *const empty[] = {
-        &f->exec_ids,       &f->healthcheck,     &f->capabilities,    &f->security_options,
-        &f->extra_groups,   &f->volumes_from,    &f->image_volumes,   &f->devices,
-        &f->secrets,        &f->published_ports, &f->exposed_ports,   &f->dns_search,
-        &f->dns_options,    &f->extra_hosts,     &f->links,           &f->unmodelled,
+        &f->exec_ids,     &f->healthcheck,     &f->capabilities,  &f->security_options,
+        &f->extra_groups, &f->volumes_from,    &f->image_volumes, &f->devices,
+        &f->secrets,      &f->published_ports, &f->exposed_ports, &f->dns_search,
+        &f->dns_options,  &f->extra_hosts,     &f->links,         &f->unmodelled,
     };
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++)
         cordon_fact_list_known(empty[i]);
@@ -200,8 +208,7 @@ static int container_mounts(const fake_container *c, cordon_container_facts *f, 
     return 0;
 }
 
-static int container_endpoints(const fake_container *c, cordon_container_facts *f,
-                               cordon_err *err)
+static int container_endpoints(const fake_container *c, cordon_container_facts *f, cordon_err *err)
 {
     bool running = c->state == CORDON_STATE_RUNNING;
     f->endpoints.known = true;
@@ -264,9 +271,9 @@ static int network_members(const fake_network *network, const fake_engine *fake,
             return -1;
     }
     if (network->intruder &&
-        cordon_fact_list_add(
-            &facts->endpoints,
-            "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd", err) != 0)
+        cordon_fact_list_add(&facts->endpoints,
+                             "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd",
+                             err) != 0)
         return -1;
     cordon_fact_list_sort(&facts->endpoints);
     return 0;
@@ -336,9 +343,9 @@ int fake_engine_facts_of(const fake_engine *fake, cordon_engine_facts *ret_facts
     f.cgroup_version = number(2);
     f.can = CORDON_CAN_LIMIT_MEMORY | CORDON_CAN_LIMIT_CPU | CORDON_CAN_LIMIT_PIDS |
             CORDON_CAN_DEFAULT_SECCOMP | CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES;
-    f.can |= fake->podman ? CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_KEEP_ID |
-                                CORDON_CAN_SHOW_CREATED_ENDPOINTS
-                          : CORDON_CAN_LOAD_ON_BASE;
+    f.can |= fake->podman
+                 ? CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_KEEP_ID | CORDON_CAN_SHOW_CREATED_ENDPOINTS
+                 : CORDON_CAN_LOAD_ON_BASE;
     cordon_fact_list_known(&f.security);
     cordon_fact_list_known(&f.warnings);
     if (SET_TEXTS(table, err) != 0)

@@ -145,4 +145,51 @@ bool fake_tar_image_id(const void *tar, size_t length, char ret_id[CORDON_ID_HEX
 int fake_process_start(fake_container *container, cordon_err *err);
 void fake_process_stop(fake_container *container);
 
+/* --- The frame around every operation ------------------------------------------------------ */
+
+typedef struct fake_scope {
+    fake_engine *fake;
+    size_t logged;
+    cordon_deadline dl;
+    const fake_fault *fault; /* that strikes this call, or NULL */
+} fake_scope;
+
+/* 0: go on and carry it out. -1: it ends here, logged. Without the lock, as all of these. */
+int fake_enter(fake_scope *s, void *impl, fake_op op, const char *role, cordon_deadline dl,
+               cordon_err *err) __attribute__((warn_unused_result));
+/* The same for an operation on an object, by an id that must look like one. */
+int fake_enter_id(fake_scope *s, void *impl, fake_op op, const char *id, cordon_deadline dl,
+                  cordon_err *err) __attribute__((warn_unused_result));
+/* What was done has the result rc; the answer may still be lost. */
+int fake_leave(fake_scope *s, int rc, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Always -1. */
+int fake_not_found(const char *what, cordon_err *err);
+
+/* With the lock held: 64 hex digits that no other object has. */
+void fake_new_id(fake_engine *fake, char ret_id[CORDON_ID_HEX + 1]);
+
+/* The role among ownership labels; "" for none. */
+const char *fake_role_of_labels(cordon_texts labels);
+
+/* The operations that stand in files of their own. */
+cordon_image_resolve_fn fake_image_resolve;
+cordon_image_load_fn fake_image_load;
+cordon_image_remove_fn fake_image_remove;
+cordon_network_create_fn fake_network_create;
+cordon_network_inspect_fn fake_network_inspect;
+cordon_network_connect_fn fake_network_connect;
+cordon_network_remove_fn fake_network_remove;
+cordon_container_create_fn fake_container_create;
+cordon_container_inspect_fn fake_container_inspect;
+cordon_container_attach_fn fake_container_attach;
+cordon_container_start_fn fake_container_start;
+cordon_container_signal_fn fake_container_signal;
+cordon_container_wait_fn fake_container_wait;
+cordon_container_remove_fn fake_container_remove;
+cordon_container_log_fn fake_container_log;
+cordon_list_by_label_fn fake_list_by_label;
+cordon_events_open_fn fake_events_open;
+cordon_events_parse_fn fake_events_parse;
+
 #endif

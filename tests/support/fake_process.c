@@ -37,8 +37,14 @@ static void put_raw(const fake_container *c, const void *bytes, size_t length)
 /* One block of the multiplexed stream (kit/stdcopy.h). */
 static void put_as(const fake_container *c, uint8_t stream, const void *bytes, size_t length)
 {
-    uint8_t header[8] = {stream, 0, 0, 0, (uint8_t)(length >> 24), (uint8_t)(length >> 16),
-                         (uint8_t)(length >> 8), (uint8_t)length};
+    uint8_t header[8] = {stream,
+                         0,
+                         0,
+                         0,
+                         (uint8_t)(length >> 24),
+                         (uint8_t)(length >> 16),
+                         (uint8_t)(length >> 8),
+                         (uint8_t)length};
     put_raw(c, header, sizeof header);
     put_raw(c, bytes, length);
 }
@@ -280,7 +286,9 @@ static int run_command(gate *g)
     if (g->script.stays)
         signal_number = await_signal(g->c, g->script.ignores_term);
     if (g->script.oom) {
+        fake_lock(g->c->fake);
         g->c->oom_killed = true;
+        fake_unlock(g->c->fake);
         signal_number = SIGKILL;
     }
     send_exit(g, code, signal_number);

@@ -13,7 +13,8 @@
 #define MAKE_MS  10000
 #define HEAD_MAX 4096
 
-static const char upgraded[] = "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n";
+static const char upgraded[] =
+    "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n";
 
 struct stream_pairs {
     char folder[64];
