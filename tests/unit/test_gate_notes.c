@@ -210,7 +210,7 @@ static void fields_of(cordon_frame_reader reader, char *text, size_t size)
             field.tag == CORDON_GATE_RELEASE_VERSION || field.tag == CORDON_GATE_RELEASE_LANDLOCK;
         bool key = field.tag == CORDON_GATE_RELEASE_EXIT_KEY;
 
-        if (number)
+        if (is_number)
             CHECK_INT(cordon_frame_field_u64(&field, &value, NULL), 0);
         used +=
             (size_t)snprintf(text + used, size - used, is_number ? "%d:%llu|" : "%d:", field.tag,
