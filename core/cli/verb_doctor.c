@@ -225,9 +225,11 @@ static int doctor_verb(const cordon_cli_context *context, const cordon_cli_optio
 {
     cordon_cli_doctor doctor = {0};
     examination e = {.context = context, .options = options, .doctor = &doctor};
+    char digest[CORDON_GUARD_DIGEST_SIZE];
+    cordon_guard_digest(digest);
     cordon_err err = CORDON_ERR_INIT;
     cordon_cli_doctor_add(&doctor, CORDON_CLI_STATE_OK, "cordon", "", "%s, guard sha256:%s",
-                          cordon_version(), cordon_guard_digest());
+                          cordon_version(), digest);
     examine_config(&e);
     cordon_cli_doctor_host(&doctor, &context->host);
     examine_engine(&e);

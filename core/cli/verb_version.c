@@ -13,20 +13,22 @@ static int print_version(const cordon_cli_context *context, const cordon_cli_opt
                          cordon_err *err)
 {
     cordon_auto(cordon_buf) out = cordon_buf_make(1024);
+    char digest[CORDON_GUARD_DIGEST_SIZE];
     int rc = 0;
+    cordon_guard_digest(digest);
     if (options->json) {
         cordon_jsonw json;
         cordon_jsonw_init(&json, &out);
         cordon_jsonw_begin_object(&json, NULL);
         cordon_jsonw_string(&json, "version", cordon_version());
-        cordon_jsonw_string(&json, "guard", cordon_guard_digest());
+        cordon_jsonw_string(&json, "guard", digest);
         cordon_jsonw_end_object(&json);
         rc = cordon_jsonw_finish(&json, err);
         if (rc == 0)
             rc = cordon_buf_append_char(&out, '\n', err);
     } else {
-        rc = cordon_buf_printf(&out, err, "cordon %s\nguard  sha256:%s\n", cordon_version(),
-                               cordon_guard_digest());
+        rc =
+            cordon_buf_printf(&out, err, "cordon %s\nguard  sha256:%s\n", cordon_version(), digest);
     }
     return rc == 0 ? cordon_cli_print(context->signal_fd, &out, err) : -1;
 }
