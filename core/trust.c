@@ -218,24 +218,34 @@ static void refuse_component(trust_walk *tw, const char *prefix, bool last, cons
                        CORDON_QUOTE(tw->path), CORDON_QUOTE(prefix), why);
 }
 
+static bool is_worktree(const trust_walk *tw, const struct stat *facts)
+{
+    return tw->have_worktree && facts->st_dev == tw->dev && facts->st_ino == tw->ino;
+}
+
+static bool is_wanted_kind(const trust_walk *tw, const struct stat *facts)
+{
+    return tw->folder ? S_ISDIR(facts->st_mode) : S_ISREG(facts->st_mode);
+}
+
 static int trust_visit(void *context, int fd, const char *prefix, bool last, cordon_err *err)
 {
     trust_walk *tw = context;
+    const char *kind = tw->folder ? "folder" : "regular file";
     struct stat facts;
     if (fstat(fd, &facts) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "%s", CORDON_QUOTE(prefix));
     if (tw->refused.code != CORDON_OK)
         return 0;
     const char *why = distrust(tw->trust, &facts, last);
-    if (tw->have_worktree && facts.st_dev == tw->dev && facts.st_ino == tw->ino)
+    if (is_worktree(tw, &facts))
         cordon_err_set(&tw->refused, CORDON_ERR_REFUSED, 0,
                        "%s: lies in the worktree %s, where the agent may write; "
                        "keep configuration elsewhere",
                        CORDON_QUOTE(tw->path), CORDON_QUOTE(prefix));
-    else if (last && !(tw->folder ? S_ISDIR(facts.st_mode) : S_ISREG(facts.st_mode)))
+    else if (last && !is_wanted_kind(tw, &facts))
         cordon_err_set(&tw->refused, CORDON_ERR_REFUSED, 0, "%s: is not a %s; give a %s",
-                       CORDON_QUOTE(prefix), tw->folder ? "folder" : "regular file",
-                       tw->folder ? "folder" : "plain file");
+                       CORDON_QUOTE(prefix), kind, kind);
     else if (why)
         refuse_component(tw, prefix, last, why);
     return 0;

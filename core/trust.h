@@ -21,7 +21,7 @@
 #include "text_list.h"
 
 /* Largest trusted file. */
-#define CORDON_TRUST_MAX_BYTES (1024U * 1024U)
+#define CORDON_TRUST_MAX_BYTES ((size_t)1024 * 1024)
 
 /*
  * uid         the caller; files of root and of this user are trusted

@@ -301,19 +301,14 @@ static int fail_unknown(const char *name, const char *vendors_dir, const cordon_
                        CORDON_QUOTE(vendors_dir));
 }
 
-int cordon_vendor_load(const char *name, const char *vendors_dir, const cordon_trust *trust,
-                       cordon_vendor **ret_vendor, cordon_err *err)
+static int load_definition(const char *name, const char *vendors_dir, const cordon_trust *trust,
+                           cordon_vendor **ret_vendor, cordon_err *err)
 {
     cordon_autofree char *path = NULL;
     cordon_autofree char *absolute = NULL;
     cordon_autofree char *text = NULL;
     size_t length = 0;
     cordon_err why = CORDON_ERR_INIT;
-    const built_in *from = find_built_in(name);
-    if (from)
-        return load_built_in(from, ret_vendor, err);
-    if (cordon_vendor_check_name(name, &why) < 0)
-        return fail_unknown(name, vendors_dir, trust, err);
     if (asprintf(&path, "%s/%s" SUFFIX, vendors_dir, name) < 0) {
         path = NULL;
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
@@ -324,6 +319,18 @@ int cordon_vendor_load(const char *name, const char *vendors_dir, const cordon_t
         return CORDON_FAIL(err, why.code, "vendor \"%s\": %s", name, why.message);
     }
     return cordon_vendor_parse(absolute, text, length, trust, ret_vendor, err);
+}
+
+int cordon_vendor_load(const char *name, const char *vendors_dir, const cordon_trust *trust,
+                       cordon_vendor **ret_vendor, cordon_err *err)
+{
+    cordon_err ignored = CORDON_ERR_INIT;
+    const built_in *from = find_built_in(name);
+    if (from)
+        return load_built_in(from, ret_vendor, err);
+    if (cordon_vendor_check_name(name, &ignored) < 0)
+        return fail_unknown(name, vendors_dir, trust, err);
+    return load_definition(name, vendors_dir, trust, ret_vendor, err);
 }
 
 void cordon_vendor_free(cordon_vendor *vendor)

@@ -76,27 +76,31 @@ static const char *host_fault(const char *text)
     return labels < 2 ? "is a single label; give the full host name" : NULL;
 }
 
-int cordon_vendor_check_host(const char *text, cordon_err *err)
+/* NULL, or what people write who do not mean a bare name. */
+static const char *habit_fault(const char *text)
 {
     struct in6_addr address;
+    if (strchr(text, '*'))
+        return "is a wildcard; name every host in full";
+    if (strpbrk(text, " \t\r\n"))
+        return "has blanks in it";
+    if (text[0] == '[' || inet_pton(AF_INET6, text, &address) == 1)
+        return "is an IP address or a number; give a host name";
+    if (strchr(text, ':'))
+        return "has a port or a scheme; give the bare host name, the port is 443";
+    return strlen(text) > HOST_MAX ? "is longer than 253 bytes" : NULL;
+}
+
+int cordon_vendor_check_host(const char *text, cordon_err *err)
+{
     if (text[0] == '\0')
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "a host is empty");
-    if (strchr(text, '*'))
-        return FAIL(err, text, "is a wildcard; name every host in full");
-    if (strpbrk(text, " \t\r\n"))
-        return FAIL(err, text, "has blanks in it");
-    if (text[0] == '[' || inet_pton(AF_INET6, text, &address) == 1)
-        return FAIL(err, text, "is an IP address or a number; give a host name");
-    if (strchr(text, ':'))
-        return FAIL(err, text, "has a port or a scheme; give the bare host name, the port is 443");
-    if (strlen(text) > HOST_MAX)
-        return FAIL(err, text, "is longer than 253 bytes");
-    const char *fault = host_fault(text);
-    if (fault)
-        return FAIL(err, text, fault);
-    if (is_login_host(text))
-        return FAIL(err, text, "is a login host; log in outside of a run and give the token");
-    return 0;
+    const char *fault = habit_fault(text);
+    if (!fault)
+        fault = host_fault(text);
+    if (!fault && is_login_host(text))
+        fault = "is a login host; log in outside of a run and give the token";
+    return fault ? FAIL(err, text, fault) : 0;
 }
 
 /* --- Addresses ----------------------------------------------------------------------------- */

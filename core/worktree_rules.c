@@ -15,7 +15,7 @@
 #include "kit/buf.h"
 
 #define MOUNTINFO       "/proc/self/mountinfo"
-#define MOUNTINFO_MAX   (16U * 1024U * 1024U)
+#define MOUNTINFO_MAX   ((size_t)16 * 1024 * 1024)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* --- System folders ------------------------------------------------------------------------ */

@@ -50,7 +50,7 @@ static int refuse_entry(const scan *s, const scan_folder *folder, const char *na
                         cordon_err *err)
 {
     cordon_auto(cordon_buf) path =
-        cordon_buf_make((CORDON_WORKTREE_MAX_DEPTH + 2) * (NAME_MAX + 1));
+        cordon_buf_make((size_t)(CORDON_WORKTREE_MAX_DEPTH + 2) * (NAME_MAX + 1));
     if (append_folder(&path, folder, err) < 0 || cordon_buf_append_text(&path, name, err) < 0)
         return -1;
     return CORDON_FAIL(err, CORDON_ERR_REFUSED, "worktree %s: %s %s",
