@@ -68,6 +68,7 @@ static const struct sock_filter program[] = {
     DENY(SYS_userfaultfd, EPERM),
     DENY(SYS_unshare, EPERM),
     DENY(SYS_setns, EPERM),
+    DENY(SYS_syslog, EPERM),
     /* Its flags are in memory, where a filter cannot look; libcs fall back to clone. */
     DENY(NR_CLONE3, ENOSYS),
     IF_EQUAL(SYS_clone, 4),

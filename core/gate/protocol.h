@@ -39,13 +39,16 @@
  *   uid gid                 "real effective saved filesystem", decimal
  *   group                   one supplementary group; repeated
  *   cap.inheritable cap.permitted cap.effective cap.bounding cap.ambient   16 hex digits
- *   no_new_privs seccomp.mode seccomp.filters securebits dumpable           decimal
+ *   no_new_privs seccomp.mode seccomp.filters securebits dumpable           decimal, as found
+ *                           at the start, before the gate sets its own
  *   pid                     the gate's own process id
- *   mount                   "target\tfstype\toptions\tsuper options\tsource\troot", from
- *                           /proc/self/mountinfo with its octal escapes kept; repeated
+ *   mount                   "target\tfstype\toptions\tsuper options\tsource\troot\toptional", from
+ *                           /proc/self/mountinfo with its octal escapes kept; the last is
+ *                           propagation ("master:5"), empty when private; repeated
  *   interface               "name up|down mtu N flags 0xHEX"; repeated
  *   address                 "name 10.213.0.3/29", v4 and v6; repeated
- *   route                   "destination/prefix via gateway dev name"; repeated, v4 and v6
+ *   route                   "destination/prefix via gateway|none dev name", and more behind it for
+ *                           a route of another type or table; repeated, v4 and v6
  *   resolv hosts            one line of /etc/resolv.conf, /etc/hosts; repeated
  *   fd                      "number target", the readlink(2) of /proc/self/fd/N; repeated
  *   limit                   "nofile soft hard" (decimal or "unlimited"), for every RLIMIT_
@@ -55,9 +58,10 @@
  *   env argv                one item of its own environment and command line; repeated
  *   hostname working_dir
  *   uid_map gid_map         one line each; repeated
- *   sysctl                  "net.ipv4.ip_forward 0" for those that core plans; repeated
- *   masked                  "path open|empty|readonly|absent": a kernel interface that must not
- *                           be usable; repeated
+ *   sysctl                  "net.ipv4.ip_forward 0" for those that core plans, where the kernel
+ *                           has them; "unreadable" for a value that may not be read; repeated
+ *   masked                  "path open|readonly|empty|denied|absent": a kernel interface that
+ *                           must not be usable; denied is neither readable nor writable; repeated
  *   device                  "name type major:minor" of each node in /dev; repeated
  *   socket                  path of an engine socket that exists at a well-known place; repeated
  *   landlock.abi            decimal, 0 when the kernel has none
@@ -85,7 +89,9 @@ enum {
 /*
  * Landlock rules, as text: "execute PATH", "read PATH" (files and folders, no execute),
  * "write PATH" (all but execute), "connect PORT". What no rule allows is denied, for all access
- * rights of the enforced ABI, with scopes for signals and abstract sockets where it has them.
+ * rights of the enforced ABI, with scopes for signals and abstract sockets where it has them. A
+ * path that does not exist grants nothing. With Landlock comes a seccomp filter of the gate's own
+ * (gate/fence.h): files in memory are not executable unless "execute /" is allowed.
  */
 
 /* STARTED fields. */
@@ -100,7 +106,10 @@ enum {
     CORDON_GATE_EXIT_OOM = 3,    /* optional u64: out-of-memory kills that the cgroup counts */
 };
 
-/* The gate's own exit statuses, when it never came to the command. */
+/*
+ * The gate's own exit statuses, when it never came to the command: then there is no EXIT frame.
+ * The last two follow a STARTED frame; its errnum is 0 when execve(2) itself failed.
+ */
 enum {
     CORDON_GATE_STATUS_NOT_RELEASED = 113, /* end of file, short, late or foreign frame */
     CORDON_GATE_STATUS_FAILED = 114,       /* it could not read its surroundings or set up */

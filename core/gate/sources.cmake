@@ -11,6 +11,17 @@ set(CORDON_GATE_SOURCES
     core/gate/mountinfo.c
     core/gate/netdump.c
     core/gate/netinfo.c
+    core/gate/probe.c
+    core/gate/probe_calls.c
+    core/gate/probe_exec.c
+    core/gate/probe_files.c
+    core/gate/probe_names.c
+    core/gate/probe_net.c
+    core/gate/probe_network.c
+    core/gate/probe_options.c
+    core/gate/probe_process.c
+    core/gate/probe_proxy.c
+    core/gate/probe_run.c
     core/gate/release.c
     core/gate/report.c
     core/gate/status.c
