@@ -8,6 +8,7 @@
 #ifndef CORDON_TESTS_SUPPORT_TEST_H
 #define CORDON_TESTS_SUPPORT_TEST_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,14 +45,21 @@ static inline bool test_has(const char *text, const char *part)
 }
 
 /* Formats a failure message with the values in it; CUnit copies the text. */
-#define TEST_RECORDF(ok, ...)                                                                      \
-    __extension__({                                                                                \
-        char test_text_[512] = "";                                                                 \
-        bool test_ok_ = (ok);                                                                      \
-        if (!test_ok_)                                                                             \
-            (void)snprintf(test_text_, sizeof test_text_, __VA_ARGS__);                            \
-        test_record(test_ok_, __LINE__, test_text_, __FILE__);                                     \
-    })
+static inline bool test_recordf(bool ok, unsigned line, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static inline bool test_recordf(bool ok, unsigned line, const char *file, const char *format, ...)
+{
+    char text[1024] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    if (!ok)
+        (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return test_record(ok, line, text, file);
+}
+
+#define TEST_RECORDF(ok, ...) test_recordf((ok), __LINE__, __FILE__, __VA_ARGS__)
 
 #define CHECK(condition) test_record((condition), __LINE__, #condition, __FILE__)
 

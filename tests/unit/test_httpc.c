@@ -441,6 +441,26 @@ static void a_socket_that_nobody_listens_on_says_so(void)
     check_unreachable(p.path, "nothing listens on this socket; start the engine");
 }
 
+/* Root opens everything, so it steps down for the call. */
+static void a_socket_that_may_not_be_opened_says_so(void)
+{
+    cordon_cleanup(remove_place) place p;
+    make_place(&p);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", p.path);
+    cordon_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE_INT(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    REQUIRE_INT(listen(fd, 1), 0);
+    REQUIRE_INT(chmod(p.path, 0), 0);
+    REQUIRE_INT(chmod(p.folder, 0711), 0);
+    bool root = geteuid() == 0;
+    if (root)
+        REQUIRE_INT(seteuid(65534), 0);
+    check_unreachable(p.path, "permission denied; use an account that may open this socket");
+    if (root)
+        REQUIRE_INT(seteuid(0), 0);
+}
+
 static void a_closed_tcp_port_says_so(void)
 {
     cordon_httpc_endpoint endpoint = {.host = "127.0.0.1", .port = 1};
@@ -541,6 +561,7 @@ CORDON_TEST_MAIN(
     TEST(a_large_body_is_streamed_from_its_source),
     TEST(a_source_that_fails_or_ends_early_ends_the_call), TEST(a_missing_socket_says_so),
     TEST(a_directory_or_a_file_in_its_place_says_so), TEST(a_socket_that_nobody_listens_on_says_so),
-    TEST(a_closed_tcp_port_says_so), TEST(impossible_endpoints_are_config_errors),
+    TEST(a_socket_that_may_not_be_opened_says_so), TEST(a_closed_tcp_port_says_so),
+    TEST(impossible_endpoints_are_config_errors),
     TEST(proxies_and_netrc_in_the_environment_are_ignored), TEST(redirects_are_answers_like_others),
     TEST(dispositions_of_signals_are_left_alone), TEST(escaping_keeps_only_unreserved_bytes))
