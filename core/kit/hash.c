@@ -59,7 +59,7 @@ static void schedule(uint32_t w[64], const uint8_t *block)
 /* Steps 2 to 4; v[0] .. v[7] are the standard's a .. h. */
 static void compress(uint32_t state[8], const uint8_t *block)
 {
-    uint32_t w[64];
+    uint32_t w[64] = {0};
     uint32_t v[8];
     schedule(w, block);
     memcpy(v, state, sizeof v);
