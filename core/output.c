@@ -3,14 +3,32 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 /* The demultiplexer may hand over one more piece after the watermark. */
 #define OUTPUT_BUFFER_MAX (CORDON_OUTPUT_WATERMARK + (256u << 10))
+
+/*
+ * POLLOUT of a terminal means that it takes one byte, so a blocking write of more would wait for
+ * whoever reads the terminal (a stalled tmux, ssh). O_NONBLOCK belongs to the open description,
+ * which the shell shares: hence one of our own.
+ */
+static bool terminal_open(int fd, int *ret_fd)
+{
+    char path[64];
+
+    if (fd < 0 || isatty(fd) == 0)
+        return false;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    *ret_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return *ret_fd >= 0;
+}
 
 void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota)
 {
@@ -19,11 +37,15 @@ void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *
         .waiting = cordon_buf_make(OUTPUT_BUFFER_MAX),
         .quota = quota,
     };
+    ret_output->reopened = terminal_open(fd, &ret_output->terminal_fd);
 }
 
 void cordon_output_clear(cordon_output *output)
 {
     cordon_buf_clear(&output->waiting);
+    if (output->reopened)
+        (void)close(output->terminal_fd);
+    output->reopened = false;
 }
 
 int cordon_output_put(cordon_output *output, const void *bytes, size_t length, cordon_err *err)
@@ -85,14 +107,16 @@ static ssize_t write_without_sigpipe(int fd, const void *bytes, size_t length)
 
 void cordon_output_flush(cordon_output *output)
 {
+    int fd = output->reopened ? output->terminal_fd : output->fd;
+
     while (output->waiting.length > 0 && !output->closed) {
-        struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
         size_t piece = output->waiting.length < PIPE_BUF ? output->waiting.length : PIPE_BUF;
         ssize_t written;
 
         if (poll(&ready, 1, 0) <= 0 || (ready.revents & (POLLOUT | POLLERR | POLLHUP)) == 0)
             return;
-        written = write_without_sigpipe(output->fd, output->waiting.data, piece);
+        written = write_without_sigpipe(fd, output->waiting.data, piece);
         if (written < 0 && (errno == EINTR || errno == EAGAIN))
             return;
         if (written < 0) {

@@ -22,7 +22,9 @@ typedef struct cordon_output_quota {
 } cordon_output_quota;
 
 typedef struct cordon_output {
-    int fd; /* borrowed; -1 throws away */
+    int fd;        /* borrowed; -1 throws away */
+    bool reopened; /* terminal_fd is ours: the same terminal, opened without blocking */
+    int terminal_fd;
     cordon_buf waiting;
     cordon_output_quota *quota;
     int64_t total_bytes; /* what the command wrote, passed on or not */
@@ -44,7 +46,9 @@ bool cordon_output_is_waiting(const cordon_output *output);
 
 /*
  * Writes what can be written without blocking: at most PIPE_BUF bytes a call, after poll(2) said
- * POLLOUT, so the descriptor's own blocking mode is never touched. A reader that has gone sets
+ * POLLOUT, so the descriptor's own blocking mode is never touched. A terminal promises no room for
+ * as much with POLLOUT and is written through a description of our own (only where it may not be
+ * opened again, after a su(1), can one that stalls hold the call up). A reader that has gone sets
  * `closed`; SIGPIPE does not reach the program.
  */
 void cordon_output_flush(cordon_output *output);
