@@ -105,6 +105,12 @@ static int add_identity(const podman *engine, cordon_engine_facts *facts, cordon
     return cordon_fact_text_set(&facts->api, PODMAN_API, err);
 }
 
+static const char *podman_identity(void *impl)
+{
+    const podman *engine = impl;
+    return engine->version;
+}
+
 static int podman_describe(void *impl, cordon_deadline dl, cordon_engine_facts *ret_facts,
                            cordon_err *err)
 {
@@ -166,6 +172,7 @@ const cordon_engine_ops cordon_podman_ops = {
     .name = "podman",
     .open = podman_open,
     .close = podman_close,
+    .identity = podman_identity,
     .describe = podman_describe,
     .serve = podman_serve,
     .image_resolve = podman_image_resolve,

@@ -186,10 +186,10 @@ static void decode_search(podman_decoding *d)
 static int decode_hosts_file(podman_decoding *d, cordon_err *err)
 {
     cordon_json_bool image = {0};
-    if (cordon_json_get_bool(d->section[PODMAN_HOST], "UseImageHosts", &image, err) != 0)
+    if (cordon_json_get_bool(d->section[PODMAN_ROOT], "UseImageHosts", &image, err) != 0)
         return -1;
     if (image.has == CORDON_JSON_PRESENT && !image.value)
-        return podman_odd(d, "$.HostConfig.UseImageHosts", "false", err);
+        return podman_odd(d, "$.UseImageHosts", "false", err);
     return 0;
 }
 
