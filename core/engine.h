@@ -97,6 +97,12 @@ typedef int cordon_engine_open_fn(const cordon_engine_address *address, cordon_d
                                   void **ret_impl, cordon_err *err);
 typedef void cordon_engine_close_fn(void *impl);
 
+/*
+ * What the daemon said of its version when it was opened, for telling one daemon from the next.
+ * Borrowed from impl.
+ */
+typedef const char *cordon_engine_identity_fn(void *impl);
+
 /* Reads what the daemon is and can do. UNSUPPORTED: CNI networking, a foreign OS, no seccomp. */
 typedef int cordon_engine_describe_fn(void *impl, cordon_deadline dl,
                                       cordon_engine_facts *ret_facts, cordon_err *err);
@@ -305,6 +311,7 @@ typedef struct cordon_engine_ops {
     const char *name; /* "docker", "podman": as in configuration */
     cordon_engine_open_fn *open;
     cordon_engine_close_fn *close;
+    cordon_engine_identity_fn *identity;
     cordon_engine_describe_fn *describe;
     cordon_engine_serve_fn *serve;
     cordon_image_resolve_fn *image_resolve;

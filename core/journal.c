@@ -12,55 +12,17 @@
 #include "kit/cleanup.h"
 #include "kit/jsonw.h"
 #include "kit/num.h"
+#include "state_dir.h"
 
 #define JOURNAL_LINE_MAX 4096
-
-/* Makes one folder and its parents; whoever shares a parent with us cannot enter the last one. */
-static int journal_make_folder(const char *folder, cordon_err *err)
-{
-    cordon_autofree char *path = strdup(folder);
-
-    if (path == NULL)
-        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0755) != 0 && errno != EEXIST)
-            return CORDON_FAIL_ERRNO(err, errno, "cannot make %s for the journal",
-                                     CORDON_QUOTE(path));
-        *slash = '/';
-    }
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return CORDON_FAIL_ERRNO(err, errno, "cannot make %s for the journal",
-                                 CORDON_QUOTE(folder));
-    return 0;
-}
-
-/* SECURITY: what stands in the journal is acted on later, so nobody else may write it. */
-static int journal_check_folder(int fd, const char *folder, cordon_err *err)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) != 0)
-        return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s", CORDON_QUOTE(folder));
-    if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "%s is not a folder of yours alone; give it mode 0700 or set "
-                           "XDG_STATE_HOME to another",
-                           CORDON_QUOTE(folder));
-    return 0;
-}
 
 static int journal_create(const char *folder, const char *name, cordon_err *err)
 {
     cordon_autoclose int dir = -1;
     int fd;
 
-    if (journal_make_folder(folder, err) != 0)
-        return -1;
-    dir = open(folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    dir = cordon_state_open(folder, err);
     if (dir < 0)
-        return CORDON_FAIL_ERRNO(err, errno, "cannot open %s", CORDON_QUOTE(folder));
-    if (journal_check_folder(dir, folder, err) != 0)
         return -1;
     fd = openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
@@ -84,16 +46,6 @@ static int journal_write(const cordon_journal *journal, cordon_buf *line, cordon
     return 0;
 }
 
-/* First line of a small file of the kernel's, without its newline; "" when it cannot be read. */
-static void journal_read_line(const char *path, char *ret_text, size_t size)
-{
-    cordon_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, ret_text, size - 1) : -1;
-
-    ret_text[length > 0 ? length : 0] = '\0';
-    ret_text[strcspn(ret_text, "\n")] = '\0';
-}
-
 /* Field 22 of /proc/self/stat, start time in clock ticks since boot: proc_pid_stat(5). */
 static int64_t journal_start_ticks(void)
 {
@@ -101,7 +53,7 @@ static int64_t journal_start_ticks(void)
     char *field;
     int64_t ticks = 0;
 
-    journal_read_line("/proc/self/stat", text, sizeof(text));
+    cordon_state_read_line("/proc/self/stat", text, sizeof(text));
     field = strrchr(text, ')');
     for (int number = 2; field != NULL && number < 22; number++)
         field = strchr(field + 1, ' ');
@@ -120,7 +72,7 @@ static int journal_head(const cordon_journal *journal, const cordon_owner *owner
     char boot[64];
     cordon_jsonw json;
 
-    journal_read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+    cordon_state_boot_id(boot, sizeof(boot));
     cordon_jsonw_init(&json, &line);
     cordon_jsonw_begin_object(&json, NULL);
     cordon_jsonw_i64(&json, "journal", 1);

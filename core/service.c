@@ -48,6 +48,8 @@ static void service_exec(char **argv, pid_t parent)
         (void)dup2(null, STDOUT_FILENO);
         (void)dup2(null, STDERR_FILENO);
     }
+    /* Not all libraries of the program open theirs with CLOEXEC. */
+    (void)close_range(STDERR_FILENO + 1, ~0U, 0);
     (void)execv(argv[0], argv);
     _exit(127);
 }
@@ -62,8 +64,9 @@ static int service_folder(const char *runtime_dir, cordon_service *service, cord
     if (mkdtemp(service->folder) == NULL) {
         int errnum = errno;
 
-        (void)CORDON_FAIL_ERRNO(err, errnum, "cannot make a private folder for the engine's socket, %s",
-                          CORDON_QUOTE(service->folder));
+        (void)CORDON_FAIL_ERRNO(err, errnum,
+                                "cannot make a private folder for the engine's socket, %s",
+                                CORDON_QUOTE(service->folder));
         free(service->folder);
         service->folder = NULL;
         return -1;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine_cache.h"
 #include "kit/cleanup.h"
 
 #define SESSION_UNIX "unix://"
@@ -70,8 +71,23 @@ static int session_serve(cordon_engine *engine, const cordon_candidate *candidat
     return 0;
 }
 
+/* What the engine can do: remembered from an earlier run of the same daemon, or asked. */
+static int session_describe(cordon_engine *engine, const char *state_dir, cordon_deadline dl,
+                            cordon_err *err)
+{
+    const char *socket = cordon_session_socket(engine);
+    const char *identity = engine->ops->identity(engine->impl);
+
+    if (cordon_engine_cache_load(state_dir, socket, identity, &engine->facts))
+        return 0;
+    if (engine->ops->describe(engine->impl, dl, &engine->facts, err) != 0)
+        return -1;
+    cordon_engine_cache_save(state_dir, socket, identity, &engine->facts);
+    return 0;
+}
+
 static int session_connect(cordon_engine *engine, const cordon_candidate *candidate,
-                           cordon_deadline dl, cordon_err *err)
+                           const char *state_dir, cordon_deadline dl, cordon_err *err)
 {
     cordon_engine_address address = {
         .endpoint = engine->endpoint,
@@ -82,7 +98,7 @@ static int session_connect(cordon_engine *engine, const cordon_candidate *candid
 
     if (engine->ops->open(&address, dl, &engine->impl, err) != 0)
         return -1;
-    return engine->ops->describe(engine->impl, dl, &engine->facts, err);
+    return session_describe(engine, state_dir, dl, err);
 }
 
 static int session_try(const cordon_candidate *candidate, const cordon_host *host,
@@ -104,7 +120,7 @@ static int session_try(const cordon_candidate *candidate, const cordon_host *hos
     } else if (cordon_fact_text_set(&engine->endpoint, candidate->endpoint, err) != 0) {
         return -1;
     }
-    if (session_connect(engine, candidate, dl, err) != 0)
+    if (session_connect(engine, candidate, host->state_dir, dl, err) != 0)
         return -1;
     *ret_engine = CORDON_TAKE(engine);
     return 0;

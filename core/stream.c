@@ -155,6 +155,18 @@ static bool stream_is_over(const stream_loop *loop)
     return loop->stage == STREAM_KILLED && cordon_deadline_passed(loop->until);
 }
 
+/* Says for whom and after how long, in place of the bare "the deadline passed". */
+static void stream_explain(const stream_loop *loop, cordon_err *err)
+{
+    if (err->code != CORDON_ERR_TIMEOUT)
+        return;
+    cordon_err_clear(err);
+    cordon_err_set(err, CORDON_ERR_TIMEOUT, 0,
+                   "the command still ran when the deadline of %lld ms passed; --deadline or "
+                   "limits.deadline gives it more",
+                   (long long)loop->run->invocation->deadline_ms);
+}
+
 static void stream_until_end(stream_loop *loop)
 {
     for (;;) {
@@ -171,6 +183,7 @@ static void stream_until_end(stream_loop *loop)
             return;
         cordon_err_clear(&err);
         if (cordon_deadline_check(loop->until, "the run", &err) != 0) {
+            stream_explain(loop, &err);
             stream_end(loop, &err);
             continue;
         }
@@ -223,10 +236,20 @@ static int settle_exit(cordon_run *run, cordon_err *err)
     cordon_receipt_exit(run->receipt, code,
                         link->exit_signal == SIGKILL &&
                             (link->out_of_memory || stream_engine_saw_oom(run)));
-    if (link->start_errnum != 0)
-        (void)CORDON_FAIL_ERRNO(&run->receipt->failure, link->start_errnum,
-                                "%s could not be started in the image",
-                                CORDON_QUOTE(run->command->argv.items[0]));
+    return 0;
+}
+
+/* The gate told that the command's file cannot be executed; its own status says which way. */
+static int settle_not_found(cordon_run *run, int code)
+{
+    cordon_err failure = CORDON_ERR_INIT;
+
+    (void)CORDON_FAIL_ERRNO(&failure, run->link.start_errnum,
+                            "the image has no command %s to execute",
+                            CORDON_QUOTE(run->command->argv.items[0]));
+    failure.code = CORDON_ERR_ENGINE;
+    cordon_receipt_fail(run->receipt, &failure, true);
+    run->receipt->status = code;
     return 0;
 }
 
@@ -238,6 +261,9 @@ static int settle_silent(cordon_run *run, cordon_err *err)
     if (run->ops->container_wait(run->impl, run->made[CORDON_ROLE_STEP].id,
                                  cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &code, err) != 0)
         return -1;
+    if (run->link.start_errnum != 0 &&
+        (code == CORDON_GATE_STATUS_NOT_FOUND || code == CORDON_GATE_STATUS_NOT_EXECUTABLE))
+        return settle_not_found(run, code);
     if (stream_engine_saw_oom(run)) {
         cordon_receipt_exit(run->receipt, code, true);
         return 0;

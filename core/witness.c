@@ -252,7 +252,9 @@ static int judge_planned_mount(const witness_context *context, const cordon_moun
     char options[MOUNT_FIELD_SIZE];
     char fstype[64];
 
-    mount_field(value, MOUNT_OPTIONS, options, sizeof(options));
+    /* An image mount is an overlay without an upper layer: read-only as a file system. */
+    mount_field(value, spec->type == CORDON_MOUNT_IMAGE ? MOUNT_SUPER : MOUNT_OPTIONS, options,
+                sizeof(options));
     mount_field(value, MOUNT_FSTYPE, fstype, sizeof(fstype));
     if (!options_hold(options, spec->read_only ? "ro" : "rw"))
         return witness_refuse(context, spec->read_only ? "ro" : "rw", value);

@@ -130,6 +130,12 @@ static int add_identity(const docker_engine *engine, cordon_engine_facts *facts,
     return cordon_fact_text_set(&facts->architecture, engine->architecture, err);
 }
 
+static const char *docker_identity(void *impl)
+{
+    const docker_engine *engine = impl;
+    return engine->version;
+}
+
 static int docker_describe(void *impl, cordon_deadline dl, cordon_engine_facts *ret_facts,
                            cordon_err *err)
 {
@@ -166,6 +172,7 @@ const cordon_engine_ops cordon_docker_ops = {
     .name = "docker",
     .open = docker_open,
     .close = docker_close,
+    .identity = docker_identity,
     .describe = docker_describe,
     .serve = docker_serve,
     .image_resolve = docker_image_resolve,
