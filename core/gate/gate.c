@@ -20,6 +20,7 @@
 
 #include "gate/fence.h"
 #include "gate/init.h"
+#include "gate/kernel.h"
 #include "gate/launch.h"
 #include "gate/protocol.h"
 #include "gate/release.h"
@@ -111,17 +112,29 @@ static int not_executed(int errnum)
                                                  : CORDON_GATE_STATUS_NOT_EXECUTABLE;
 }
 
-static int send_exit(const cordon_release *release, int status, cordon_err *err)
+static int send_started(const cordon_release *release, int errnum, cordon_err *err)
 {
-    bool exited = WIFEXITED(status);
-    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_EXIT,
-                             exited ? CORDON_GATE_EXIT_CODE : CORDON_GATE_EXIT_SIGNAL,
-                             (uint64_t)(exited ? WEXITSTATUS(status) : WTERMSIG(status)),
-                             release->exit_key, err);
+    cordon_wire_field field = {.tag = CORDON_GATE_STARTED_ERRNUM, .value = (uint64_t)errnum};
+    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_STARTED, field,
+                             (cordon_wire_field){.tag = 0}, release->exit_key, err);
+}
+
+/* A new cgroup counts from 0; a count from before the command is not the command's. */
+static int send_exit(const cordon_release *release, int status, uint64_t oom_kills, cordon_err *err)
+{
+    cordon_wire_field how = {.tag = CORDON_GATE_EXIT_SIGNAL, .value = (uint64_t)WTERMSIG(status)};
+    cordon_wire_field oom = {.tag = oom_kills > 0 ? CORDON_GATE_EXIT_OOM : 0,
+                             .value = oom_kills < 255 ? oom_kills : 255};
+    if (WIFEXITED(status))
+        how = (cordon_wire_field){.tag = CORDON_GATE_EXIT_CODE,
+                                  .value = (uint64_t)WEXITSTATUS(status)};
+    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_EXIT, how, oom, release->exit_key,
+                             err);
 }
 
 /* From the running command to the gate's own exit status. */
-static int be_init(cordon_release *release, cordon_command *command, int signal_fd)
+static int be_init(cordon_release *release, cordon_command *command, int signal_fd,
+                   uint64_t oom_before)
 {
     int status = 0;
     cordon_err err = CORDON_ERR_INIT;
@@ -131,7 +144,7 @@ static int be_init(cordon_release *release, cordon_command *command, int signal_
     if (cordon_init_run(command, signal_fd, &release->stdin_bytes, &status, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
     /* A reader that has gone is no reason for another status; without the frame it is a loss. */
-    if (send_exit(release, status, &err) < 0)
+    if (send_exit(release, status, cordon_kernel_oom_kills() - oom_before, &err) < 0)
         (void)fail(0, &err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -146,8 +159,8 @@ static int run_released(cordon_release *release, int signal_fd)
     if (cordon_fence_prepare(release, &fence, &err) < 0 || enter_folder(release->cwd, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
     errnum = cordon_launch_find(release, path);
-    if (cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_STARTED, CORDON_GATE_STARTED_ERRNUM,
-                          (uint64_t)errnum, release->exit_key, &err) < 0)
+    uint64_t oom_before = cordon_kernel_oom_kills();
+    if (send_started(release, errnum, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
     if (errnum != 0) {
         cordon_err_set_errno(&err, errnum, "%s", CORDON_QUOTE(release->argv.items[0]));
@@ -155,7 +168,7 @@ static int run_released(cordon_release *release, int signal_fd)
     }
     if (cordon_launch(release, path, &fence, &command, &errnum, &err) < 0)
         return fail(errnum != 0 ? not_executed(errnum) : CORDON_GATE_STATUS_FAILED, &err);
-    return be_init(release, &command, signal_fd);
+    return be_init(release, &command, signal_fd, oom_before);
 }
 
 int cordon_gate_main(int argc, char **argv)

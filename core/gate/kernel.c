@@ -12,7 +12,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "kit/buf.h"
 #include "kit/cleanup.h"
+#include "kit/num.h"
+
+#define OOM_FILE_BYTES_MAX 4096
 
 /* The union of what Docker and Podman mask or make read-only, and some that neither does. */
 const char *const cordon_kernel_masked_paths[] = {
@@ -143,4 +147,34 @@ const char *cordon_usability_name(cordon_usability usability)
     };
     unsigned index = (unsigned)usability;
     return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
+}
+
+uint64_t cordon_kernel_parse_oom_kills(cordon_slice text)
+{
+    cordon_slice line;
+    cordon_slice word;
+    while (cordon_slice_cut(&text, '\n', &line)) {
+        uint64_t kills = 0;
+        cordon_err ignored = CORDON_ERR_INIT;
+        if (cordon_slice_word(&line, &word) && cordon_slice_is(word, "oom_kill") &&
+            cordon_slice_word(&line, &word) &&
+            cordon_num_u64(word.text, word.length, 0, UINT64_MAX, &kills, &ignored) == 0)
+            return kills;
+    }
+    return 0;
+}
+
+uint64_t cordon_kernel_oom_kills(void)
+{
+    static const char *const paths[] = {"/sys/fs/cgroup/memory.events",
+                                        "/sys/fs/cgroup/memory/memory.oom_control"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        bool whole = false;
+        cordon_err ignored = CORDON_ERR_INIT;
+        cordon_auto(cordon_buf) buf = cordon_buf_make(OOM_FILE_BYTES_MAX);
+        if (cordon_text_read(paths[i], &buf, &whole, &ignored) == 0)
+            return cordon_kernel_parse_oom_kills(
+                cordon_slice_make(cordon_buf_text(&buf), buf.length));
+    }
+    return 0;
 }

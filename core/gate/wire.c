@@ -41,12 +41,17 @@ int cordon_wire_write(int fd, const void *bytes, size_t length, cordon_deadline 
     return 0;
 }
 
-int cordon_wire_reply(int fd, const char *magic, uint16_t tag, uint64_t value,
+static int add_field(cordon_frame *frame, cordon_wire_field field, cordon_err *err)
+{
+    return field.tag == 0 ? 0 : cordon_frame_add_u64(frame, field.tag, field.value, err);
+}
+
+int cordon_wire_reply(int fd, const char *magic, cordon_wire_field first, cordon_wire_field second,
                       const uint8_t key[CORDON_GATE_NONCE_BYTES], cordon_err *err)
 {
     cordon_auto(cordon_frame) frame = {0};
     if (cordon_frame_init(&frame, magic, CORDON_GATE_REPLY_MAX, err) < 0 ||
-        cordon_frame_add_u64(&frame, tag, value, err) < 0 ||
+        add_field(&frame, first, err) < 0 || add_field(&frame, second, err) < 0 ||
         cordon_frame_seal(&frame, key, err) < 0)
         return -1;
     return cordon_wire_write(fd, frame.bytes.data, frame.bytes.length, cordon_wire_forever(), err);

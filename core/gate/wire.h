@@ -24,8 +24,16 @@ cordon_deadline cordon_wire_forever(void);
 int cordon_wire_write(int fd, const void *bytes, size_t length, cordon_deadline dl, cordon_err *err)
     __attribute__((warn_unused_result));
 
-/* One field, one frame, one write(2): below PIPE_BUF, so nothing gets between its bytes. */
-int cordon_wire_reply(int fd, const char *magic, uint16_t tag, uint64_t value,
+/*
+ * One frame of up to two fields, one write(2): below PIPE_BUF, so nothing gets between its bytes.
+ * Waits for a full pipe to be read, however long that takes.
+ */
+typedef struct cordon_wire_field {
+    uint16_t tag; /* 0: no field */
+    uint64_t value;
+} cordon_wire_field;
+
+int cordon_wire_reply(int fd, const char *magic, cordon_wire_field first, cordon_wire_field second,
                       const uint8_t key[CORDON_GATE_NONCE_BYTES], cordon_err *err)
     __attribute__((warn_unused_result));
 
