@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    WATCH_NOBODY = -1,
     WATCH_PROXY = 0,
     WATCH_STEP = 1,
 };
@@ -16,7 +17,7 @@ typedef enum watch_rule {
     WATCH_ALWAYS,       /* a part of what we do, or of a natural end */
     WATCH_ONE_ATTACH,   /* we attach once to each container */
     WATCH_ONE_START,    /* and start it once */
-    WATCH_STEP_DIES,    /* the step may end; the proxy only after the step did, or by us */
+    WATCH_STEP_DIES,    /* the step may end by itself; the proxy only by us */
     WATCH_IF_SIGNALLED, /* only after we sent a signal */
 } watch_rule;
 
@@ -50,9 +51,28 @@ void cordon_watch_close(cordon_watch *watch)
     cordon_buf_clear(&watch->bytes);
 }
 
+/* An id that is not known yet is "" or NULL, and the same as none. */
 static bool same_id(const char *a, const char *b)
 {
-    return a != NULL && b != NULL && strcmp(a, b) == 0;
+    return a != NULL && b != NULL && a[0] != '\0' && strcmp(a, b) == 0;
+}
+
+/* Which container of the run an id is of; WATCH_NOBODY for any other. */
+static int watch_member(const cordon_watch *watch, const char *id)
+{
+    if (same_id(id, watch->step))
+        return WATCH_STEP;
+    return same_id(id, watch->proxy) ? WATCH_PROXY : WATCH_NOBODY;
+}
+
+static cordon_role watch_role(int which)
+{
+    return which == WATCH_STEP ? CORDON_ROLE_STEP : CORDON_ROLE_PROXY;
+}
+
+static const char *watch_name(int which)
+{
+    return cordon_role_name(watch_role(which));
 }
 
 static int watch_tampered(const cordon_event *event, const char *object,
@@ -97,7 +117,7 @@ static int watch_container(cordon_watch *watch, int which, const cordon_event *e
                            cordon_refusal *ret_refusal, cordon_err *err)
 {
     if (!watch_container_allows(watch, which, event))
-        return watch_tampered(event, which == WATCH_STEP ? "step" : "proxy", ret_refusal, err);
+        return watch_tampered(event, watch_name(which), ret_refusal, err);
     if (which == WATCH_STEP && event->action == CORDON_EVENT_DIE) {
         watch->step_died = true;
         watch->step_exit_code = event->exit_code.known ? (int)event->exit_code.value : -1;
@@ -108,34 +128,51 @@ static int watch_container(cordon_watch *watch, int which, const cordon_event *e
 static int watch_network(cordon_watch *watch, int role, const cordon_event *event,
                          cordon_refusal *ret_refusal, cordon_err *err)
 {
-    bool ours =
-        same_id(event->container_id, watch->proxy) || same_id(event->container_id, watch->step);
+    int which = watch_member(watch, event->container_id);
 
-    if (event->action == CORDON_EVENT_CREATE || (event->action == CORDON_EVENT_CONNECT && ours))
+    if (event->action == CORDON_EVENT_CREATE)
         return 0;
-    if (event->action == CORDON_EVENT_DISCONNECT && ours && (watch->step_died || watch->signalled))
+    /* Each is attached once, where the plan wants it; a second time would come after somebody
+     * else's disconnect. */
+    if (event->action == CORDON_EVENT_CONNECT && which != WATCH_NOBODY &&
+        cordon_plan_joins(watch_role(which), (cordon_role)role) &&
+        ++watch->connects[role][which] <= 1)
         return 0;
     /* Docker tells of the step's end on the network before it tells of the step. */
-    if (event->action == CORDON_EVENT_DISCONNECT && same_id(event->container_id, watch->step))
+    if (event->action == CORDON_EVENT_DISCONNECT && which != WATCH_NOBODY &&
+        (which == WATCH_STEP || watch->step_died || watch->signalled))
         return 0;
     return watch_tampered(event, cordon_role_name((cordon_role)role), ret_refusal, err);
+}
+
+/*
+ * SECURITY: what joins step or proxy to any other network is an event of that other network - or
+ * of one that is not told: libpod names the container alone, and tells only of what comes after
+ * the create, where the run itself attaches everything.
+ */
+static int watch_foreign_network(cordon_watch *watch, const cordon_event *event,
+                                 cordon_refusal *ret_refusal, cordon_err *err)
+{
+    int which = watch_member(watch, event->container_id);
+
+    return which == WATCH_NOBODY ? 0 : watch_tampered(event, watch_name(which), ret_refusal, err);
 }
 
 int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
                        cordon_err *err)
 {
     if (event->type == CORDON_OBJECT_CONTAINER) {
-        if (same_id(event->id, watch->step))
-            return watch_container(watch, WATCH_STEP, event, ret_refusal, err);
-        if (same_id(event->id, watch->proxy))
-            return watch_container(watch, WATCH_PROXY, event, ret_refusal, err);
-        return 0;
+        int which = watch_member(watch, event->id);
+
+        return which == WATCH_NOBODY ? 0 : watch_container(watch, which, event, ret_refusal, err);
     }
-    for (int role = 0; event->type == CORDON_OBJECT_NETWORK && role < 2; role++) {
+    if (event->type != CORDON_OBJECT_NETWORK)
+        return 0;
+    for (int role = 0; role < 2; role++) {
         if (same_id(event->id, watch->networks[role]))
             return watch_network(watch, role, event, ret_refusal, err);
     }
-    return 0;
+    return watch_foreign_network(watch, event, ret_refusal, err);
 }
 
 /* Judges the whole events that have been read so far. */

@@ -19,11 +19,12 @@ typedef struct cordon_watch {
     const cordon_engine_ops *ops;
     cordon_stream *stream;
     cordon_buf bytes;
-    const char *networks[2]; /* ids by network role; NULL while unknown */
+    const char *networks[2]; /* ids by network role; NULL or "" while unknown */
     const char *proxy;
     const char *step;
     unsigned attaches[2]; /* seen so far: proxy, step */
     unsigned starts[2];
+    unsigned connects[2][2]; /* by network role, then as above */
     bool step_died;
     bool signalled; /* the run itself has sent a signal */
     int step_exit_code;
@@ -36,8 +37,9 @@ void cordon_watch_close(cordon_watch *watch);
 
 /*
  * Reads and judges whatever has arrived, without waiting.
- * @return 0, or -1 with TAMPERED and the refusal filled (fact "events"), PROTOCOL for a stream
- *         that broke or ended: it is not watched any more, so nothing may go on
+ * @return 0, or -1 with TAMPERED and the refusal filled (fact "step.events", "proxy.events" or
+ *         the network's), PROTOCOL for a stream that broke or ended: it is not watched any more,
+ *         so nothing may go on
  */
 int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
