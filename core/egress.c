@@ -100,6 +100,20 @@ static int64_t saturating_add(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+/* A count; the proxy has no negative ones. */
+static int egress_count(cordon_json event, const char *key, int64_t *ret_value, cordon_err *err)
+{
+    int64_t value;
+
+    if (cordon_json_need_i64(event, key, &value, err) != 0)
+        return -1;
+    if (value < 0)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "$.%s: %lld is no count", key,
+                           (long long)value);
+    *ret_value = value;
+    return 0;
+}
+
 static int egress_tunnel(cordon_egress *egress, cordon_json event, cordon_err *err)
 {
     const char *host;
@@ -109,9 +123,8 @@ static int egress_tunnel(cordon_egress *egress, cordon_json event, cordon_err *e
     cordon_egress_host *entry;
 
     if (cordon_json_need_string(event, "host", &host, err) != 0 ||
-        cordon_json_need_i64(event, "port", &port, err) != 0 ||
-        cordon_json_need_i64(event, "up", &up, err) != 0 ||
-        cordon_json_need_i64(event, "down", &down, err) != 0)
+        egress_count(event, "port", &port, err) != 0 || egress_count(event, "up", &up, err) != 0 ||
+        egress_count(event, "down", &down, err) != 0)
         return -1;
     entry = egress_host(egress, host, port);
     entry->tunnels++;
@@ -124,7 +137,7 @@ static int egress_dropped(cordon_egress *egress, cordon_json event, cordon_err *
 {
     int64_t count;
 
-    if (cordon_json_need_i64(event, "count", &count, err) != 0)
+    if (egress_count(event, "count", &count, err) != 0)
         return -1;
     egress->dropped = saturating_add(egress->dropped, count);
     return 0;
