@@ -9,8 +9,8 @@
 
 #include "config_read.h"
 #include "config_schema.h"
-#include "folder.h"
-#include "test.h"
+#include "support/folder.h"
+#include "support/test.h"
 
 #define FILE_NAME "/etc/cordon/cordon.conf"
 #define HEX64     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "config_scan.h"
-#include "test.h"
+#include "support/test.h"
 
 #define FILE_NAME "/etc/cordon/cordon.conf"
 #define HEX64     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -5,8 +5,8 @@
 #include "select.h"
 
 #include "address.h"
-#include "folder.h"
-#include "test.h"
+#include "support/folder.h"
+#include "support/test.h"
 
 /* What the imagined machine has. */
 typedef struct machine {

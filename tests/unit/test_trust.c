@@ -5,8 +5,8 @@
  */
 #include "trust.h"
 
-#include "folder.h"
-#include "test.h"
+#include "support/folder.h"
+#include "support/test.h"
 
 static int read_file(test_folder *folder, const char *name, char **ret_text, cordon_err *err)
 {

@@ -4,8 +4,8 @@
  */
 #include "vendor.h"
 
-#include "folder.h"
-#include "test.h"
+#include "support/folder.h"
+#include "support/test.h"
 
 #define FILE_NAME "/etc/cordon/vendors.d/gw.conf"
 #define HEAD      "name = \"gw\"; adapter = \"claude\";\n"

@@ -7,8 +7,8 @@
 
 #include <sys/mount.h>
 
-#include "folder.h"
-#include "test.h"
+#include "support/folder.h"
+#include "support/test.h"
 #include "worktree_rules.h"
 
 #define PLENTY 100000
