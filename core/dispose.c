@@ -16,7 +16,7 @@
 #define DISPOSE_MS       30000
 #define DISPOSE_RETRY_MS 50
 /* How long an object whose create was never answered is looked for. */
-#define DISPOSE_SEARCH_MS 5000
+#define DISPOSE_SEARCH_MS 10000
 /* How long the proxy may take to tell of its open tunnels, and a step to be known as ended. */
 #define DISPOSE_PROXY_MS 3000
 #define DISPOSE_WAIT_MS  10000
@@ -150,8 +150,12 @@ static void dispose_object(dispose_branch *branch)
 {
     cordon_made *made = &branch->run->made[branch->role];
 
-    if (!made->asked || (made->id[0] == '\0' && !dispose_search(branch)))
+    if (!made->asked)
         return;
+    if (made->id[0] == '\0' && !dispose_search(branch)) {
+        dispose_left(branch, "its creation was never answered and it has not shown up so far");
+        return;
+    }
     for (unsigned tries = 0;; tries++) {
         if (dispose_try(branch))
             return;
@@ -249,7 +253,10 @@ static void dispose_report(const dispose_branch *branch)
 
     if (made->gone || branch->reason[0] == '\0')
         return;
-    cordon_receipt_leave(run->receipt, branch->role, made->id, branch->reason);
+    cordon_receipt_leave(run->receipt, branch->role,
+                         made->id[0] != '\0' ? made->id
+                                             : run->invocation->owner.badges[branch->role].name,
+                         branch->reason);
 }
 
 void cordon_run_dispose(cordon_run *run)

@@ -37,6 +37,16 @@ static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
                                   err);
 }
 
+/* True if the engine answered that it made nothing, or was never asked. */
+static bool make_was_declined(cordon_code code)
+{
+    return code == CORDON_ERR_NOTFOUND || code == CORDON_ERR_CONFLICT ||
+           code == CORDON_ERR_OVERLAP || code == CORDON_ERR_ENGINE ||
+           code == CORDON_ERR_UNSUPPORTED || code == CORDON_ERR_INVALID ||
+           code == CORDON_ERR_UNREACHABLE || code == CORDON_ERR_TIMEOUT ||
+           code == CORDON_ERR_CANCELLED;
+}
+
 /* Notes an id the moment it is known, whether the create succeeded or not. */
 static int make_created(cordon_run *run, cordon_role role, const char *id, int result,
                         cordon_err *err)
@@ -44,8 +54,11 @@ static int make_created(cordon_run *run, cordon_role role, const char *id, int r
     cordon_err unwritten = CORDON_ERR_INIT;
     int written;
 
-    if (id == NULL)
+    if (id == NULL) {
+        if (result != 0)
+            run->made[role].asked = !make_was_declined(err->code);
         return result;
+    }
     (void)snprintf(run->made[role].id, sizeof(run->made[role].id), "%s", id);
     /* After a failed create its own error counts; the id is known here all the same. */
     written = cordon_journal_created(&run->journal, role, id, result != 0 ? &unwritten : err);
@@ -103,7 +116,6 @@ static int make_network(void *context, cordon_err *err)
             *err = failure;
             return -1;
         }
-        run->made[branch->role].asked = false;
     }
     return CORDON_FAIL(err, CORDON_ERR_OVERLAP,
                        "no free /%d block in %s after %d tries; end other runs or widen "

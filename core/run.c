@@ -221,6 +221,19 @@ static bool run_has_begun(const cordon_run *run)
     return false;
 }
 
+/*
+ * A create that was cut short by cancel or deadline is told as "outcome unknown"; for the caller
+ * the cause counts, and the outcome is cleanup's business.
+ */
+static void run_explain(const cordon_run *run, cordon_err *failure)
+{
+    cordon_err cause = CORDON_ERR_INIT;
+
+    if (failure->code == CORDON_ERR_INDETERMINATE &&
+        cordon_deadline_check(run->dl, "the run", &cause) != 0)
+        failure->code = cause.code;
+}
+
 static void run_carry(cordon_run *run)
 {
     cordon_receipt *receipt = run->receipt;
@@ -234,8 +247,10 @@ static void run_carry(cordon_run *run)
         result = cordon_run_stream(run, &failure);
         receipt->timing.run_ms = elapsed_ms(&since_ns);
     }
-    if (result != 0)
+    if (result != 0) {
+        run_explain(run, &failure);
         cordon_receipt_fail(receipt, &failure, run_has_begun(run));
+    }
     cordon_run_dispose(run);
     receipt->timing.dispose_ms = elapsed_ms(&since_ns);
     receipt->timing.total_ms =

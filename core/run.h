@@ -25,7 +25,7 @@
 /* One object of the run. */
 typedef struct cordon_made {
     char id[CORDON_ID_HEX + 1]; /* "" while unknown */
-    bool asked;                 /* a create was sent: it may exist even without an id */
+    bool asked;                 /* it may exist, even without an id */
     bool gone;
 } cordon_made;
 

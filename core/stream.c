@@ -17,6 +17,8 @@
 /* Longest time for one signal to be delivered, and for the end that must follow a KILL. */
 #define STREAM_SIGNAL_MS 10000
 #define STREAM_KILL_MS   10000
+/* The gate's last words and the end of both streams come by different ways; wait for the latter. */
+#define STREAM_DRAIN_MS 5000
 
 /* --- Ending
  * --------------------------------------------------------------------------------------- */
@@ -33,6 +35,7 @@ typedef struct stream_loop {
     stream_stage stage;
     cordon_deadline until; /* the run's deadline, then the end of the stage */
     cordon_err why;        /* what ended the command; CORDON_OK while nothing did */
+    bool noted;            /* the gate has told the end of the command */
 } stream_loop;
 
 static void stream_signal(stream_loop *loop, const char *name)
@@ -79,7 +82,7 @@ static bool stream_has_room(const cordon_run *run)
 
 static int stream_read_step(cordon_run *run, cordon_err *err)
 {
-    while (!run->step_ended && run->link.state != CORDON_LINK_ENDED && stream_has_room(run)) {
+    while (!run->step_ended && stream_has_room(run)) {
         char piece[STREAM_READ_SIZE];
         size_t length = 0;
         cordon_stream_state state;
@@ -150,8 +153,10 @@ static bool stream_is_over(const stream_loop *loop)
 {
     const cordon_run *run = loop->run;
 
-    if (run->step_ended || run->link.state == CORDON_LINK_ENDED)
+    if (run->step_ended)
         return true;
+    if (run->link.state == CORDON_LINK_ENDED)
+        return cordon_deadline_passed(loop->until);
     return loop->stage == STREAM_KILLED && cordon_deadline_passed(loop->until);
 }
 
@@ -167,6 +172,15 @@ static void stream_explain(const stream_loop *loop, cordon_err *err)
                    (long long)loop->run->invocation->deadline_ms);
 }
 
+/* Once the gate has told the end, nothing of it depends on the run's deadline any more. */
+static void stream_note_end(stream_loop *loop)
+{
+    if (loop->noted || loop->run->link.state != CORDON_LINK_ENDED)
+        return;
+    loop->noted = true;
+    loop->until = cordon_deadline_in_ms(STREAM_DRAIN_MS, -1);
+}
+
 static void stream_until_end(stream_loop *loop)
 {
     for (;;) {
@@ -179,6 +193,7 @@ static void stream_until_end(stream_loop *loop)
                 return;
             stream_end(loop, &err);
         }
+        stream_note_end(loop);
         if (stream_is_over(loop))
             return;
         cordon_err_clear(&err);
