@@ -204,9 +204,8 @@ int cordon_fence_prepare(const cordon_release *release, cordon_fence *ret_fence,
 
 int cordon_fence_enter(const cordon_fence *fence, cordon_err *err)
 {
-    if (fence->ruleset_fd < 0)
-        return 0;
-    if (syscall(SYS_landlock_restrict_self, fence->ruleset_fd, 0U) < 0)
+    if (fence->ruleset_fd >= 0 &&
+        syscall(SYS_landlock_restrict_self, fence->ruleset_fd, 0U) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "Landlock");
     return cordon_filter_enter(fence->no_memfd_exec, err);
 }

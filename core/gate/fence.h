@@ -3,12 +3,13 @@
  * The command's last fence, put up by the gate between fork and exec: Landlock (landlock(7)) for
  * what may be executed, read, written and connected to, and a seccomp(2) filter for the ways
  * around it. Raw system calls; the structures are the kernel's ABI 1 to 7, whatever headers the
- * build finds. libc-only.
+ * build finds. The filter comes always, Landlock when the release asks for it. libc-only.
  *
  * Why a filter. Landlock governs files that have a path: a program that is written into a
  * memfd_create(2) file and executed from there is not seen by it. And which of the unprivileged
  * kernel interfaces (io_uring, keyrings, userfaultfd, bpf, perf, vsock, user namespaces) an engine
- * leaves open differs from engine to engine; the verdict must not. The filter holds for native
+ * leaves open differs (Docker 20.10: io_uring; Podman 4.3: user namespaces, keyctl; both: vsock),
+ * and the verdict must not. The filter holds for native
  * calls, and foreign calling conventions (x32, i386) are refused whole.
  */
 #ifndef CORDON_GATE_FENCE_H
@@ -23,7 +24,7 @@
 /* The newest Landlock ABI whose rights this file knows. */
 #define CORDON_FENCE_ABI_KNOWN 7
 
-/* A prepared fence; ruleset_fd is -1 when none was asked for. */
+/* A prepared fence; ruleset_fd is -1 when no Landlock was asked for. */
 typedef struct cordon_fence {
     int ruleset_fd;
     bool no_memfd_exec; /* also refuse files that exist in memory alone */

@@ -18,6 +18,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -41,32 +42,47 @@
 /* 0 or more is success, -1 a failure with errno. Runs in a process of its own. */
 typedef long attempt_fn(const cordon_probe *probe);
 
+/* Takes a mount that should not have been possible away again. */
+static long undo_mount(const cordon_probe *probe, long rc)
+{
+    int errnum = errno;
+    if (rc == 0)
+        (void)umount2(probe->scratch, MNT_DETACH);
+    errno = errnum;
+    return rc;
+}
+
 static long try_mount_tmpfs(const cordon_probe *probe)
 {
-    return mount("tmpfs", probe->scratch, "tmpfs", 0, "size=4096");
+    return undo_mount(probe, mount("tmpfs", probe->scratch, "tmpfs", 0, "size=4096"));
 }
 
 static long try_mount_proc(const cordon_probe *probe)
 {
-    return mount("proc", probe->scratch, "proc", 0, NULL);
+    return undo_mount(probe, mount("proc", probe->scratch, "proc", 0, NULL));
 }
 
 static long try_mount_bind(const cordon_probe *probe)
 {
-    return mount("/", probe->scratch, NULL, MS_BIND | MS_REC, NULL);
+    return undo_mount(probe, mount("/", probe->scratch, NULL, MS_BIND | MS_REC, NULL));
 }
 
-/* Makes the root writable. */
+/* Remounts with the flags that are there: who may do that may also make the root writable. */
 static long try_remount(const cordon_probe *probe)
 {
+    struct statvfs st;
     (void)probe;
-    return mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND, NULL);
+    if (statvfs("/", &st) < 0)
+        return -1;
+    /* The first bits of ST_ and MS_ are the same: RDONLY, NOSUID, NODEV, NOEXEC. */
+    return mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | (st.f_flag & 15), NULL);
 }
 
+/* With the right to unmount, the root answers EINVAL or EBUSY, and stays. */
 static long try_umount(const cordon_probe *probe)
 {
     (void)probe;
-    return umount2("/proc/kcore", MNT_DETACH);
+    return umount2("/", MNT_EXPIRE);
 }
 
 static long try_pivot_root(const cordon_probe *probe)
@@ -169,7 +185,8 @@ static long try_request_key(const cordon_probe *probe)
 static long try_keyctl(const cordon_probe *probe)
 {
     (void)probe;
-    return syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -2, 0, 0, 0);
+    long rc = syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -2, 0, 0, 0);
+    return rc < 0 && errno == ENOKEY ? 0 : rc;
 }
 
 static long try_bpf(const cordon_probe *probe)
@@ -224,19 +241,19 @@ static long try_kexec(const cordon_probe *probe)
 {
     (void)probe;
 #ifdef SYS_kexec_load
-    return syscall(SYS_kexec_load, 0UL, 0UL, NULL, 0UL);
+    /* Too many segments: who has the right gets EINVAL. */
+    return syscall(SYS_kexec_load, 0UL, 1UL << 20, NULL, 0UL);
 #else
     errno = ENOSYS;
     return -1;
 #endif
 }
 
-/* Turns ctrl-alt-del off: the one reboot(2) command that reboots nothing. */
+/* A command that does not exist: who has the right gets EINVAL. */
 static long try_reboot(const cordon_probe *probe)
 {
     (void)probe;
-    return syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2,
-                   LINUX_REBOOT_CMD_CAD_OFF, NULL);
+    return syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, 0x1234, NULL);
 }
 
 static long try_settime(const cordon_probe *probe)
@@ -433,7 +450,7 @@ static const struct {
     {"mount.proc", try_mount_proc},
     {"mount.bind", try_mount_bind},
     {"mount.remount-root", try_remount},
-    {"mount.umount-mask", try_umount},
+    {"mount.umount", try_umount},
     {"mount.pivot-root", try_pivot_root},
     {"mount.open-tree", try_open_tree},
     {"mount.fsopen", try_fsopen},

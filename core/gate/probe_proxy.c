@@ -282,7 +282,7 @@ void cordon_probe_add_proxy(const cordon_probe *probe, cordon_checks *checks)
     cordon_check_add(checks, "403", check_connect, probe->other_host, 443, "proxy.other-host");
     cordon_check_add(checks, "403", check_connect, probe->pinned, 80, "proxy.other-port");
     cordon_check_add(checks, "403", check_connect, "1.1.1.1", 443, "proxy.ip-literal");
-    cordon_check_add(checks, "403", check_connect, "[2606:4700:4700::1111]", 443,
+    cordon_check_add(checks, "400|403", check_connect, "[2606:4700:4700::1111]", 443,
                      "proxy.ipv6-literal");
     cordon_check_add(checks, "403", check_connect, "169.254.169.254", 80, "proxy.metadata");
     cordon_check_add(checks, "403", check_connect, "localhost", 443, "proxy.localhost");

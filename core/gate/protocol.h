@@ -90,8 +90,9 @@ enum {
  * Landlock rules, as text: "execute PATH", "read PATH" (files and folders, no execute),
  * "write PATH" (all but execute), "connect PORT". What no rule allows is denied, for all access
  * rights of the enforced ABI, with scopes for signals and abstract sockets where it has them. A
- * path that does not exist grants nothing. With Landlock comes a seccomp filter of the gate's own
- * (gate/fence.h): files in memory are not executable unless "execute /" is allowed.
+ * path that does not exist grants nothing. With or without Landlock the command gets a seccomp
+ * filter of the gate's own (gate/fence.h); with it, files in memory (memfd) are not executable
+ * either, unless "execute /" is allowed.
  */
 
 /* STARTED fields. */

@@ -205,7 +205,7 @@ static inline bool rig_has_fact(const rig *r, const char *start)
 }
 
 typedef struct rig_release {
-    const char *argv[8];
+    const char *argv[24];
     const char *env[8];
     const char *cwd;
     const void *input;

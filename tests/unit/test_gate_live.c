@@ -412,6 +412,43 @@ STORY(a_command_outside_the_fence_is_not_executed, 0)
                                                 : CORDON_GATE_STATUS_NOT_EXECUTABLE);
 }
 
+/*
+ * The probe as the command: what the fence alone stops is stopped on a bare host, too. As nobody,
+ * for it tries everything it can think of.
+ */
+STORY(the_probe_finds_the_fence_up, RIG_NOBODY | RIG_NAMESPACE)
+{
+    static const char *const lines[] = {
+        "{\"name\":\"exec.memory\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"exec.other-programs\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"kernel.io-uring\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"kernel.keyctl\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"kernel.log\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"namespace.user\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"namespace.clone-user\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"socket.vsock\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"tcp.listen\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"gate.memory\",\"want\":\"refused\",\"got\":\"refused\",\"ok\":true",
+        "{\"name\":\"proxy.other-host\",\"want\":\"403\",\"got\":\"no-proxy\",\"ok\":false",
+        "{\"probe\":1,\"done\":true,\"checks\":",
+    };
+    cordon_auto(rig) r = {0};
+    if (!CHECK(cordon_fence_abi() >= 4))
+        return;
+    REQUIRE(rig_run(&r, mode,
+                    &(rig_release){.argv = {CORDON_GUARD_FILE, "probe", "--proxy", "127.0.0.1:1",
+                                            "--pinned", "pinned.example", "--gateway", "127.0.0.9",
+                                            "--worktree", "/usr", "--writable", "no", "--fenced",
+                                            "yes"},
+                                   .rules = {"execute " CORDON_GUARD_FILE, "read /", "write /tmp",
+                                             "connect 1"},
+                                   .landlock = 4}));
+    CHECK_INT(r.code, 1);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        TEST_RECORDF(memmem(r.out.data, r.out.length, lines[i], strlen(lines[i])) != NULL,
+                     "no line %s", lines[i]);
+}
+
 static void bad_options_are_a_usage_error(void)
 {
     static const char *const bad[] = {"0", "-1", "x", "3600001", ""};
@@ -446,4 +483,4 @@ CORDON_TEST_MAIN("gate_live", BOTH(a_released_command_runs_and_its_exit_is_told)
                  BOTH(a_leaked_descriptor_is_reported_and_not_passed_on),
                  BOTH(the_report_tells_of_itself), BOTH(the_fence_lets_only_its_own_program_run),
                  BOTH(a_command_outside_the_fence_is_not_executed),
-                 TEST(bad_options_are_a_usage_error))
+                 BOTH(the_probe_finds_the_fence_up), TEST(bad_options_are_a_usage_error))
