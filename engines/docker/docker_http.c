@@ -62,11 +62,11 @@ static cordon_code code_of(const docker_op *op, int status, const char *message)
 /* Turns an answer that is not the expected one into an error that quotes the daemon. */
 static int refuse(const docker_op *op, const cordon_httpc_response *response, cordon_err *err)
 {
-    char message[CORDON_ERR_MESSAGE_MAX];
+    char message[CORDON_ERR_MESSAGE_MAX - 160]; /* room for what stands before it */
     docker_decode_error(response->body.data, response->body.length, message, sizeof message);
     cordon_code code = code_of(op, response->status, message);
-    cordon_err_set(err, code, response->status, "docker, %s: %s (HTTP %d)", op->what,
-                   message[0] != '\0' ? message : "no reason given", response->status);
+    cordon_err_set(err, code, response->status, "docker, %s: HTTP %d: %s", op->what,
+                   response->status, message[0] != '\0' ? message : "no reason given");
     return -1;
 }
 

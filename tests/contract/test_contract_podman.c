@@ -7,7 +7,8 @@
 
 extern const cordon_engine_ops cordon_podman_ops;
 
-/* What the inspect answer of Podman 4 has no word for; Podman 5 tells of ipc_mode and oom_killed. */
+/* What the inspect answer of Podman 4 has no word for; Podman 5 tells of ipc_mode and oom_killed.
+ */
 static const char *const silent[] = {"masked_paths", "readonly_paths", "sysctls",
                                      "ipc_mode",     "oom_killed",     NULL};
 /* HOSTNAME always, HOME once it runs; both only where the specification does not name them. */
