@@ -66,6 +66,8 @@ int cordon_config_init(cordon_config *ret_config, const char *system_file, cordo
 void cordon_config_clear(cordon_config *config)
 {
     cordon_text_list_clear(&config->files);
+    free(config->worktree);
+    config->worktree = NULL;
     cordon_schema_clear(&cordon_config_schema, config);
 }
 

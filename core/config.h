@@ -109,6 +109,8 @@ typedef struct cordon_config {
      */
     bool allow_unenforced_limits;
     cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */
+    uid_t uid;              /* whose files are trusted, root's besides; vendor files too */
+    char *worktree;         /* in which nothing is trusted; NULL without one */
 } cordon_config;
 
 /*

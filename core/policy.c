@@ -3,7 +3,6 @@
 #include "policy.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "config.h"
 #include "kit/cleanup.h"
@@ -98,7 +97,7 @@ int cordon_policy_new(const cordon_config *config, const char *vendor, const cha
                       cordon_policy **ret_policy, cordon_err *err)
 {
     cordon_auto_ptr(cordon_policy) policy = calloc(1, sizeof(*policy));
-    const cordon_trust trust = {.uid = geteuid()};
+    const cordon_trust trust = {.uid = config->uid, .worktree = config->worktree};
 
     if (policy == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");

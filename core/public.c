@@ -7,9 +7,7 @@
 #include "config.h"
 #include "gate/blob.h"
 #include "kit/hash.h"
-#include "kit/jsonw.h"
-
-#define CONFIG_JSON_MAX (1u << 20)
+#include "worktree.h"
 
 const char *cordon_version(void)
 {
@@ -36,6 +34,7 @@ int cordon_configure(const cordon_host *host, const char *file, const char *work
                      cordon_config **ret_config, cordon_err *err)
 {
     cordon_auto_ptr(cordon_config) config = calloc(1, sizeof(*config));
+    cordon_auto(cordon_worktree) resolved = CORDON_WORKTREE_INIT;
     const cordon_config_sources sources = {
         .system_file = host->system_config,
         .user_file = host->user_config,
@@ -45,8 +44,12 @@ int cordon_configure(const cordon_host *host, const char *file, const char *work
 
     if (config == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    if (cordon_config_load(&sources, config, err) != 0)
+    /* What a worktree must not be is told before it is told that a configuration lies in it. */
+    if ((worktree != NULL && cordon_worktree_resolve(worktree, host->home, &resolved, err) != 0) ||
+        cordon_config_load(&sources, config, err) != 0)
         return -1;
+    config->uid = host->uid;
+    config->worktree = CORDON_TAKE(resolved.path);
     *ret_config = CORDON_TAKE(config);
     return 0;
 }
