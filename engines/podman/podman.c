@@ -79,8 +79,8 @@ static int negotiate(podman *engine, cordon_deadline dl, cordon_err *err)
                            "%s: this is a Docker daemon; use kind = docker", name);
     if (pong.libpod_api_version[0] == '\0' || pong.status != 200)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL,
-                           "%s: no Podman answers here (HTTP %d, server \"%s\")", name,
-                           pong.status, CORDON_QUOTE(pong.server));
+                           "%s: no Podman answers here (HTTP %d, server \"%s\")", name, pong.status,
+                           CORDON_QUOTE(pong.server));
     return check_version(engine, &pong, err);
 }
 

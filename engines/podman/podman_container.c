@@ -107,8 +107,8 @@ int podman_container_inspect(void *impl, const char *id, cordon_deadline dl,
         return -1;
     podman_request request = on_container("inspect container", "GET", &path, 200, false);
     if (podman_call(engine, &request, dl, &answer, err) != 0 ||
-        podman_decode_container(answer.body.data, answer.body.length, engine->major, &facts,
-                                err) != 0)
+        podman_decode_container(answer.body.data, answer.body.length, engine->major, &facts, err) !=
+            0)
         return -1;
     /* SECURITY: a container that is named like our id is not ours */
     if (strcmp(facts.id, id) != 0)
@@ -145,8 +145,8 @@ int podman_container_start(void *impl, const char *id, cordon_deadline dl, cordo
     return podman_call(impl, &request, dl, &answer, err);
 }
 
-int podman_container_signal(void *impl, const char *id, const char *signal_name,
-                            cordon_deadline dl, cordon_err *err)
+int podman_container_signal(void *impl, const char *id, const char *signal_name, cordon_deadline dl,
+                            cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
@@ -219,8 +219,10 @@ static int read_removed(const cordon_buf *body, const char *id, cordon_err *err)
             cordon_json_get_any(it.value, "Err", &failure, err) != 0)
             return podman_unread_change(err);
         if (failure.has == CORDON_JSON_PRESENT)
-            return CORDON_FAIL(err, CORDON_ERR_CONFLICT, "remove container %s: Podman reports a "
-                               "failure", id);
+            return CORDON_FAIL(err, CORDON_ERR_CONFLICT,
+                               "remove container %s: Podman reports a "
+                               "failure",
+                               id);
         if (strcmp(removed, id) == 0)
             return 0;
     }

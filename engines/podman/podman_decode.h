@@ -39,8 +39,7 @@ int podman_decode_event(const char *line, size_t length, cordon_event *ret_event
     __attribute__((warn_unused_result));
 
 /* GET /info. UNSUPPORTED: not Linux, not netavark, no seccomp. */
-int podman_decode_info(const void *bytes, size_t length, int major,
-                       cordon_engine_facts *ret_facts, cordon_err *err)
-    __attribute__((warn_unused_result));
+int podman_decode_info(const void *bytes, size_t length, int major, cordon_engine_facts *ret_facts,
+                       cordon_err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libpod's container inspect (libpod/define/container_inspect.go, InspectContainerData) -> facts.
- * Tables say what goes straight into a fact and what may hold anything; functions are for what has another shape than its fact. Here: identity, state, process;
- * the rest is in podman_decode_{host,mounts,endpoints,fixed}.c.
+ * Tables say what goes straight into a fact and what may hold anything; functions are for what has
+ * another shape than its fact. Here: identity, state, process; the rest is in
+ * podman_decode_{host,mounts,endpoints,fixed}.c.
  *
  * What libpod does not show stays unknown: seccomp, masked paths, sysctls, the address asked for,
  * and on Podman 4 the ipc mode, the network's id and whether the end was for lack of memory.
@@ -176,9 +177,8 @@ static int decode_argv(podman_decoding *d, cordon_err *err)
         return 0;
     if (cordon_fact_list_add(&d->facts->argv, path.text, err) != 0)
         return -1;
-    return args.has == CORDON_JSON_PRESENT
-               ? cordon_factread_texts(args.value, &d->facts->argv, err)
-               : 0;
+    return args.has == CORDON_JSON_PRESENT ? cordon_factread_texts(args.value, &d->facts->argv, err)
+                                           : 0;
 }
 
 /* True when list begins (from `at`) with these items. */
@@ -315,8 +315,8 @@ static int decode_stdin(podman_decoding *d, cordon_err *err)
     cordon_json_bool once = {0};
     if (cordon_json_get_bool(d->section[PODMAN_CONFIG], "StdinOnce", &once, err) != 0)
         return -1;
-    d->facts->stdin_once = once.has == CORDON_JSON_PRESENT && once.value ? CORDON_FACT_YES
-                                                                         : d->facts->open_stdin;
+    d->facts->stdin_once =
+        once.has == CORDON_JSON_PRESENT && once.value ? CORDON_FACT_YES : d->facts->open_stdin;
     return 0;
 }
 
@@ -354,8 +354,8 @@ static int decode_tables(podman_decoding *d, cordon_err *err)
         {PODMAN_HOST, FIELDS(host_fields)},
     };
     for (size_t i = 0; i < COUNT(tables); i++) {
-        if (cordon_factread_fields(d->section[tables[i].section], tables[i].fields,
-                                   tables[i].count, d->facts, err) != 0)
+        if (cordon_factread_fields(d->section[tables[i].section], tables[i].fields, tables[i].count,
+                                   d->facts, err) != 0)
             return -1;
     }
     return 0;
@@ -384,12 +384,9 @@ static int open_sections(podman_decoding *d, cordon_json root, cordon_err *err)
 static int decode(podman_decoding *d, cordon_err *err)
 {
     static int (*const steps[])(podman_decoding *, cordon_err *) = {
-        decode_identity,     decode_tables,
-        decode_state,        decode_argv,
-        decode_entrypoint,   decode_init,
-        decode_stop_signal,  decode_stdin,
-        decode_healthcheck,  podman_read_host,
-        podman_read_mounts, podman_read_endpoints,
+        decode_identity,    decode_tables,    decode_state,       decode_argv,
+        decode_entrypoint,  decode_init,      decode_stop_signal, decode_stdin,
+        decode_healthcheck, podman_read_host, podman_read_mounts, podman_read_endpoints,
         podman_read_fixed,
     };
     for (size_t i = 0; i < COUNT(steps); i++) {

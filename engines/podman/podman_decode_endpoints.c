@@ -100,8 +100,8 @@ static int decode_endpoints(podman_decoding *d, cordon_err *err)
     const char *mode = d->facts->network_mode;
     if (cordon_json_get_object(d->section[PODMAN_NETWORK], "Networks", &place, err) != 0)
         return -1;
-    d->facts->endpoints.known = place.has == CORDON_JSON_PRESENT ||
-                                (mode && strcmp(mode, "none") == 0);
+    d->facts->endpoints.known =
+        place.has == CORDON_JSON_PRESENT || (mode && strcmp(mode, "none") == 0);
     if (place.has != CORDON_JSON_PRESENT)
         return 0;
     for (cordon_json_iter it = cordon_json_iterate(place.value); cordon_json_next(&it);) {

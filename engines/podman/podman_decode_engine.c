@@ -57,8 +57,7 @@ static int read_cgroups(info *in, cordon_err *err)
         cordon_json_get_array(in->host, "cgroupControllers", &place, err) != 0)
         return -1;
     if (strcmp(version, "v1") == 0 || strcmp(version, "v2") == 0)
-        in->facts->cgroup_version =
-            (cordon_fact_int){.known = true, .value = version[1] - '0'};
+        in->facts->cgroup_version = (cordon_fact_int){.known = true, .value = version[1] - '0'};
     if (place.has == CORDON_JSON_PRESENT && cordon_factread_texts(place.value, &words, err) != 0)
         return -1;
     /* Podman puts a rootless container into no cgroup of its own on v1, whatever is listed */
@@ -99,7 +98,9 @@ static int read_security(info *in, cordon_err *err)
         const char *key;
         const char *word;
     } modules[] = {
-        {"apparmorEnabled", "apparmor"}, {"selinuxEnabled", "selinux"}, {"rootless", "rootless"},
+        {"apparmorEnabled", "apparmor"},
+        {"selinuxEnabled", "selinux"},
+        {"rootless", "rootless"},
     };
     cordon_fact_list_known(&in->facts->security);
     for (size_t i = 0; i < COUNT(modules); i++) {
@@ -175,12 +176,12 @@ static unsigned fixed_abilities(int major)
     return major >= 5 ? can | CORDON_CAN_SHOW_NAMESPACES : can;
 }
 
-int podman_decode_info(const void *bytes, size_t length, int major,
-                       cordon_engine_facts *ret_facts, cordon_err *err)
+int podman_decode_info(const void *bytes, size_t length, int major, cordon_engine_facts *ret_facts,
+                       cordon_err *err)
 {
     cordon_auto_ptr(cordon_json_doc) doc = NULL;
-    cordon_auto(cordon_engine_facts) facts = {.kind = CORDON_ENGINE_PODMAN,
-                                              .can = fixed_abilities(major)};
+    cordon_auto(cordon_engine_facts)
+        facts = {.kind = CORDON_ENGINE_PODMAN, .can = fixed_abilities(major)};
     info in = {.facts = &facts};
     if (cordon_json_parse(bytes, length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
         read_info(&in, cordon_json_root(doc), err) != 0)

@@ -97,9 +97,9 @@ static int read_labels(const cordon_fact_list *attributes, cordon_event *event, 
 /* Who joins or leaves a network is the actor; the network's own id is not told then. */
 static int set_ids(cordon_event *event, const char *actor, cordon_err *err)
 {
-    bool about_member = event->type == CORDON_OBJECT_NETWORK &&
-                        (event->action == CORDON_EVENT_CONNECT ||
-                         event->action == CORDON_EVENT_DISCONNECT);
+    bool about_member =
+        event->type == CORDON_OBJECT_NETWORK &&
+        (event->action == CORDON_EVENT_CONNECT || event->action == CORDON_EVENT_DISCONNECT);
     if (cordon_fact_text_set(&event->id, about_member ? "" : actor, err) != 0)
         return -1;
     return about_member ? cordon_fact_text_set(&event->container_id, actor, err) : 0;

@@ -33,10 +33,8 @@ static const constant constants[] = {
 
 /* Files that Podman makes for a container, in its own folder ".../<id>/userdata/". */
 static const constant own_files[] = {
-    {PODMAN_ROOT, "ConmonPidFile", "conmon.pid"},
-    {PODMAN_ROOT, "PidFile", "pidfile"},
-    {PODMAN_ROOT, "ResolvConfPath", "resolv.conf"},
-    {PODMAN_ROOT, "HostnamePath", "hostname"},
+    {PODMAN_ROOT, "ConmonPidFile", "conmon.pid"},   {PODMAN_ROOT, "PidFile", "pidfile"},
+    {PODMAN_ROOT, "ResolvConfPath", "resolv.conf"}, {PODMAN_ROOT, "HostnamePath", "hostname"},
     {PODMAN_ROOT, "OCIConfigPath", "config.json"},
     /* HostsPath is not here: with use_image_hosts there is none, and Podman 4 shows no other sign
        of it */

@@ -21,8 +21,8 @@
 /* --- privileges --- */
 
 /* "CAP_NET_RAW" and "RLIMIT_NOFILE" as "net_raw" and "nofile". */
-static int add_lower(cordon_fact_list *list, const char *prefix, const char *name,
-                     const char *rest, cordon_err *err)
+static int add_lower(cordon_fact_list *list, const char *prefix, const char *name, const char *rest,
+                     cordon_err *err)
 {
     size_t length = strlen(prefix);
     cordon_autofree char *lower = strdup(strncmp(name, prefix, length) == 0 ? name + length : name);
@@ -86,8 +86,7 @@ static int decode_security_options(podman_decoding *d, cordon_err *err)
         return -1;
     if (place.has == CORDON_JSON_ABSENT)
         return 0;
-    if (place.has == CORDON_JSON_PRESENT &&
-        cordon_factread_texts(place.value, &options, err) != 0)
+    if (place.has == CORDON_JSON_PRESENT && cordon_factread_texts(place.value, &options, err) != 0)
         return -1;
     facts->no_new_privileges = CORDON_FACT_NO;
     cordon_fact_list_known(&facts->security_options);
@@ -304,9 +303,9 @@ static int decode_cpus(podman_decoding *d, cordon_err *err)
         rounded.has != CORDON_JSON_PRESENT)
         return 0;
     fact->known = cpus_of(quota.value, period.value, rounded.value, &fact->value);
-    return fact->known ? 0
-                       : podman_odd(d, "$.HostConfig.NanoCpus", "not what quota and period say",
-                                    err);
+    return fact->known
+               ? 0
+               : podman_odd(d, "$.HostConfig.NanoCpus", "not what quota and period say", err);
 }
 
 /* -1 is the kernel's default; 0 is what is written when there is no memory limit. */

@@ -34,8 +34,7 @@ int podman_read_id(cordon_json object, const char *key, const char **ret_id, cor
     __attribute__((warn_unused_result));
 
 /* Privileges, namespaces, limits, devices, life cycle. */
-int podman_read_host(podman_decoding *d, cordon_err *err)
-    __attribute__((warn_unused_result));
+int podman_read_host(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
 
 /* Mounts, HostConfig.Tmpfs and HostConfig.Binds as one list of mounts. */
 int podman_read_mounts(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
@@ -44,7 +43,6 @@ int podman_read_mounts(podman_decoding *d, cordon_err *err) __attribute__((warn_
 int podman_read_fixed(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
 
 /* Endpoints, ports, resolver. */
-int podman_read_endpoints(podman_decoding *d, cordon_err *err)
-    __attribute__((warn_unused_result));
+int podman_read_endpoints(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
 
 #endif

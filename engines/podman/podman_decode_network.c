@@ -104,7 +104,8 @@ static int take_isolation(cordon_network_facts *facts, cordon_err *err)
 static int decode_network(cordon_json root, cordon_network_facts *facts, cordon_err *err)
 {
     const char *id = NULL;
-    if (podman_read_id(root, "id", &id, err) != 0 || cordon_fact_text_set(&facts->id, id, err) != 0 ||
+    if (podman_read_id(root, "id", &id, err) != 0 ||
+        cordon_fact_text_set(&facts->id, id, err) != 0 ||
         cordon_factread_fields(root, FIELDS(network_fields), facts, err) != 0 ||
         decode_subnets(root, facts, err) != 0 || decode_ipam(root, facts, err) != 0)
         return -1;

@@ -273,8 +273,10 @@ static int write_mounts(cordon_jsonw *w, const cordon_container_spec *spec, cord
         if (mount->type == CORDON_MOUNT_IMAGE)
             continue;
         if (mount->type != CORDON_MOUNT_BIND && mount->type != CORDON_MOUNT_TMPFS)
-            return CORDON_FAIL(err, CORDON_ERR_INVALID, "mount \"%s\" has a type that no "
-                               "specification may have", CORDON_QUOTE(mount->target));
+            return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                               "mount \"%s\" has a type that no "
+                               "specification may have",
+                               CORDON_QUOTE(mount->target));
         if (write_mount(w, mount, err) != 0)
             return -1;
     }
@@ -304,8 +306,10 @@ static int write_cgroup_limits(cordon_jsonw *w, const cordon_limits_spec *limits
 {
     int64_t quota_us = limits->nano_cpus / (NS_PER_US * 10);
     if (quota_us * NS_PER_US * 10 != limits->nano_cpus)
-        return CORDON_FAIL(err, CORDON_ERR_INVALID, "%lld nano CPUs: Podman takes multiples of "
-                           "10000", (long long)limits->nano_cpus);
+        return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                           "%lld nano CPUs: Podman takes multiples of "
+                           "10000",
+                           (long long)limits->nano_cpus);
     if (limits->memory_bytes + limits->nano_cpus + limits->pids == 0)
         return 0;
     cordon_jsonw_begin_object(w, "resource_limits");

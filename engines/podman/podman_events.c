@@ -27,8 +27,8 @@ int podman_events_open(void *impl, cordon_deadline dl, cordon_stream **ret_strea
     return podman_stream(impl, &request, dl, ret_stream, err);
 }
 
-int podman_events_parse(const char *bytes, size_t length, size_t *ret_used,
-                        cordon_event *ret_event, cordon_err *err)
+int podman_events_parse(const char *bytes, size_t length, size_t *ret_used, cordon_event *ret_event,
+                        cordon_err *err)
 {
     size_t blank = 0;
     while (blank < length && (bytes[blank] == '\n' || bytes[blank] == '\r'))

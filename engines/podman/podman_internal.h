@@ -23,8 +23,8 @@
 #define PODMAN_LIST_MAX ((size_t)32 << 20)
 /* An event carries all labels of its container. */
 #define PODMAN_EVENT_MAX ((size_t)1 << 20)
-#define PODMAN_PATH_MAX ((size_t)8192)
-#define PODMAN_BODY_MAX ((size_t)4 << 20)
+#define PODMAN_PATH_MAX  ((size_t)8192)
+#define PODMAN_BODY_MAX  ((size_t)4 << 20)
 
 /* What Podman writes for "never" (Go's zero time). */
 #define PODMAN_NEVER "0001-01-01T00:00:00Z"

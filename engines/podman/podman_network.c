@@ -72,7 +72,8 @@ static int list_members(podman *engine, const char *id, cordon_deadline dl,
     return podman_decode_members(answer.body.data, answer.body.length, ret_ids, err);
 }
 
-/* SECURITY: libpod takes names and unique prefixes, too; an answer about another id is no answer. */
+/* SECURITY: libpod takes names and unique prefixes, too; an answer about another id is no answer.
+ */
 static int inspect(podman *engine, const char *id, cordon_deadline dl,
                    cordon_network_facts *ret_facts, cordon_err *err)
 {
@@ -166,8 +167,7 @@ int podman_network_remove(void *impl, const char *id, cordon_deadline dl, cordon
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
     cordon_auto(cordon_network_facts) facts = {0};
-    if (path_of(&path, "", id, err) != 0 ||
-        podman_network_inspect(impl, id, dl, &facts, err) != 0)
+    if (path_of(&path, "", id, err) != 0 || podman_network_inspect(impl, id, dl, &facts, err) != 0)
         return -1;
     if (facts.endpoints.count > 0)
         return CORDON_FAIL(err, CORDON_ERR_CONFLICT,
@@ -186,8 +186,8 @@ int podman_network_remove(void *impl, const char *id, cordon_deadline dl, cordon
     return read_removed(&answer.body, id, err);
 }
 
-int podman_list_by_label(void *impl, cordon_object_type type, const char *label,
-                         cordon_deadline dl, cordon_list *ret_list, cordon_err *err)
+int podman_list_by_label(void *impl, cordon_object_type type, const char *label, cordon_deadline dl,
+                         cordon_list *ret_list, cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};

@@ -203,9 +203,9 @@ static void what_cannot_be_said_exactly_is_invalid(void)
     static const cordon_endpoint_spec by_name[] = {{.network_id = "n1", .network_name = "n1"}};
     cordon_mount_spec bad = mounts[2];
     cordon_container_spec specs[9];
-    const char *parts[] = {"given twice", "not KEY=VALUE", "not a full id",  "not a full id",
-                           "read-only",   "multiples",     "a type that",    "below zero",
-                           "user namespace"};
+    const char *parts[] = {"given twice",   "not KEY=VALUE", "not a full id",
+                           "not a full id", "read-only",     "multiples",
+                           "a type that",   "below zero",    "user namespace"};
     for (size_t i = 0; i < COUNT(specs); i++)
         specs[i] = step_spec();
     specs[0].environment = (cordon_texts){twice, COUNT(twice)};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every podman decoder over the same bytes. What must hold: no crash, no leak, and an answer that
+ * was taken has its id.
+ */
+#include "podman_decode.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_container(const uint8_t *data, size_t size, int major)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_container_facts) facts = {0};
+    if (podman_decode_container(data, size, major, &facts, &err) == 0 &&
+        (facts.id == NULL || !facts.unmodelled.known))
+        abort();
+}
+
+static void fuzz_objects(const uint8_t *data, size_t size)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_network_facts) network = {0};
+    cordon_auto(cordon_image_facts) image = {0};
+    cordon_auto(cordon_engine_facts) engine = {0};
+    if (podman_decode_network(data, size, &network, &err) == 0 && network.id == NULL)
+        abort();
+    cordon_err_clear(&err);
+    if (podman_decode_image(data, size, &image, &err) == 0 && image.id == NULL)
+        abort();
+    cordon_err_clear(&err);
+    (void)!podman_decode_info(data, size, 4, &engine, &err);
+}
+
+static void fuzz_lists(const uint8_t *data, size_t size)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_list) containers = {0};
+    cordon_auto(cordon_list) networks = {0};
+    cordon_auto(cordon_fact_list) members = {0};
+    cordon_auto(cordon_event) event = {0};
+    (void)!podman_decode_list(data, size, CORDON_OBJECT_CONTAINER, &containers, &err);
+    cordon_err_clear(&err);
+    (void)!podman_decode_list(data, size, CORDON_OBJECT_NETWORK, &networks, &err);
+    cordon_err_clear(&err);
+    (void)!podman_decode_members(data, size, &members, &err);
+    cordon_err_clear(&err);
+    (void)!podman_decode_event((const char *)data, size, &event, &err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_container(data, size, 4);
+    fuzz_container(data, size, 5);
+    fuzz_objects(data, size);
+    fuzz_lists(data, size);
+    return 0;
+}
