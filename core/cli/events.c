@@ -154,7 +154,14 @@ static void take_progress(cordon_cli_events *events)
     }
 }
 
-/* Takes one piece from a pipe that is ready. Past a failure the bytes are thrown away. */
+static void close_source(source *from)
+{
+    if (from->read_fd >= 0)
+        (void)close(from->read_fd);
+    from->read_fd = -1;
+}
+
+/* Takes one piece from a pipe that is ready. */
 static void take(cordon_cli_events *events, size_t which)
 {
     source *from = &events->sources[which];
@@ -163,16 +170,12 @@ static void take(cordon_cli_events *events, size_t which)
         return;
     if (got > 0)
         from->have += (size_t)got;
-    if (lost(events))
-        from->have = 0;
-    else if (which == SOURCE_PROGRESS)
+    if (which == SOURCE_PROGRESS)
         take_progress(events);
     else
         take_output(events, which, got <= 0);
-    if (got <= 0) {
-        (void)close(from->read_fd);
-        from->read_fd = -1;
-    }
+    if (got <= 0)
+        close_source(from);
 }
 
 static bool any_open(const cordon_cli_events *events)
@@ -184,20 +187,26 @@ static bool any_open(const cordon_cli_events *events)
     return false;
 }
 
+/*
+ * Until all pipes are at their end, or nobody takes the lines any more. Then the pipes are closed,
+ * which tells the library what it would be told without --json: the reader has gone away.
+ */
 static void *work(void *argument)
 {
     cordon_cli_events *events = argument;
-    while (any_open(events)) {
+    while (any_open(events) && !lost(events)) {
         struct pollfd fds[SOURCES];
         for (size_t i = 0; i < SOURCES; i++)
             fds[i] = (struct pollfd){.fd = events->sources[i].read_fd, .events = POLLIN};
-        if (poll(fds, SOURCES, -1) < 0 && errno != EINTR)
-            break;
+        if (poll(fds, SOURCES, -1) < 0)
+            continue;
         for (size_t i = 0; i < SOURCES; i++) {
-            if (fds[i].fd >= 0 && fds[i].revents)
+            if (fds[i].fd >= 0 && fds[i].revents && !lost(events))
                 take(events, i);
         }
     }
+    for (size_t i = 0; i < SOURCES; i++)
+        close_source(&events->sources[i]);
     return NULL;
 }
 
@@ -290,10 +299,8 @@ void cordon_cli_events_free(cordon_cli_events *events)
     if (!events)
         return;
     join(events, 0);
-    for (size_t i = 0; i < SOURCES; i++) {
-        if (events->sources[i].read_fd >= 0)
-            (void)close(events->sources[i].read_fd);
-    }
+    for (size_t i = 0; i < SOURCES; i++)
+        close_source(&events->sources[i]);
     if (events->stop_fd >= 0)
         (void)close(events->stop_fd);
     free(events);

@@ -7,9 +7,9 @@
  *   {"event":"output","stream":"stderr","data_base64":"..."}     anything else
  *   {"event":"receipt","receipt":{...}}                          always the last line
  *
- * A thread turns what the run writes into pipes into lines. A reader that stalls or goes away
- * never holds the run up: the pipes fill, the library copes with that, and at the end the thread
- * waits a bounded time more.
+ * A thread turns what the run writes into pipes into lines. A reader that stalls never holds the
+ * run up: the pipes fill, the library copes with that, and at the end the thread waits a bounded
+ * time more. When the reader goes away the pipes are closed, and the library ends the run.
  */
 #ifndef CORDON_CLI_EVENTS_H
 #define CORDON_CLI_EVENTS_H

@@ -47,20 +47,17 @@ int cordon_cli_report_error(const cordon_cli_context *context, const cordon_cli_
     return status_of_error(context, failure);
 }
 
+/* The library's message has all of it; without one the refusal's parts say it. */
 static void complain_result(const cordon_cli_context *context, const cordon_result *result)
 {
     const char *name = context->verb->name;
-    const char *open = result->refusal_code ? " [" : "";
-    const char *code = result->refusal_code ? result->refusal_code : "";
-    const char *close = result->refusal_code ? "]" : "";
+    const char *expected = result->refusal_expected ? result->refusal_expected : "nothing";
+    const char *actual = result->refusal_actual ? result->refusal_actual : "nothing";
     if (result->message)
-        cordon_cli_complain("cordon %s: %s: %s%s%s%s", name, result->kind_name, result->message,
-                            open, code, close);
+        cordon_cli_complain("cordon %s: %s: %s", name, result->kind_name, result->message);
     else if (result->refusal_fact)
-        cordon_cli_complain(
-            "cordon %s: %s: %s: expected %s, found %s%s%s%s", name, result->kind_name,
-            result->refusal_fact, result->refusal_expected ? result->refusal_expected : "nothing",
-            result->refusal_actual ? result->refusal_actual : "nothing", open, code, close);
+        cordon_cli_complain("cordon %s: %s: %s: %s: expected %s, found %s", name, result->kind_name,
+                            result->refusal_code, result->refusal_fact, expected, actual);
     else
         cordon_cli_complain("cordon %s: %s", name, result->kind_name);
 }

@@ -18,6 +18,9 @@
 #define CONFIG_MAX     (1024 * 1024)
 #define UNIX_SCHEME    "unix://"
 
+/* The key below images whose pin `cordon run` uses. */
+#define RUNNER_IMAGE "runner"
+
 static const cordon_cli_option doctor_options[] = {
     CORDON_CLI_ROW_ENGINE,
     CORDON_CLI_ROW_CONFIG,
@@ -31,7 +34,9 @@ typedef struct examination {
     const cordon_cli_options *options;
     cordon_cli_doctor *doctor;
     cordon_config *config;
+    cordon_json_doc *effective; /* the configuration in force */
     cordon_engine *engine;
+    bool allows_unenforced;
 } examination;
 
 /* One configuration file, read alone, so that a bad one is named by its line. */
@@ -54,12 +59,24 @@ static void examine_file(const examination *e, const char *check, const char *fi
     cordon_config_free(config);
 }
 
+/* The configuration in force, to be looked at key by key. */
+static int read_effective(examination *e, cordon_err *err)
+{
+    cordon_autofree char *json = NULL;
+    if (cordon_config_json(e->config, &json, err) != 0 ||
+        cordon_json_parse(json, strlen(json), CONFIG_MAX, 0, &e->effective, err) != 0)
+        return -1;
+    return cordon_json_need_bool(cordon_json_root(e->effective), "allow_unenforced_limits",
+                                 &e->allows_unenforced, err);
+}
+
 static void examine_config(examination *e)
 {
     cordon_err err = CORDON_ERR_INIT;
     examine_file(e, "system config", e->context->host.system_config);
     examine_file(e, "user config", e->context->host.user_config);
-    if (cordon_configure(&e->context->host, e->options->config, NULL, &e->config, &err) != 0)
+    if (cordon_configure(&e->context->host, e->options->config, NULL, &e->config, &err) != 0 ||
+        read_effective(e, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "configuration", "correct it", "%s",
                               err.message);
     else if (e->options->config)
@@ -108,11 +125,17 @@ static void examine_candidates(const examination *e)
     cordon_engine_candidates_free(candidates, count);
 }
 
+/* A run is refused then, unless the operator has accepted it in the configuration. */
 static void examine_limit(const examination *e, const char *check, bool enforced)
 {
-    cordon_cli_doctor_add(e->doctor, enforced ? CORDON_CLI_STATE_OK : CORDON_CLI_STATE_FAIL, check,
-                          enforced ? "" : "delegate this cgroup controller to the engine's user",
-                          enforced ? "enforced" : "the engine cannot enforce it");
+    cordon_cli_state state = e->allows_unenforced ? CORDON_CLI_STATE_WARN : CORDON_CLI_STATE_FAIL;
+    if (enforced)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, check, "", "enforced");
+    else
+        cordon_cli_doctor_add(e->doctor, state, check,
+                              "use cgroup v2 with this controller delegated to the engine's user, "
+                              "or accept it: allow_unenforced_limits = true",
+                              "the engine cannot enforce it here");
 }
 
 static void examine_facts(const examination *e)
@@ -140,7 +163,7 @@ static void examine_facts(const examination *e)
 static void examine_engine(examination *e)
 {
     cordon_err err = CORDON_ERR_INIT;
-    if (!e->config)
+    if (!e->effective)
         return;
     examine_candidates(e);
     if (cordon_engine_open(e->config, &e->context->host, e->options->engine, CORDON_CLI_OPEN_MS,
@@ -174,10 +197,14 @@ static int plan_image(const examination *e, const char *pin, cordon_err *err)
 static void examine_image(const examination *e, const char *name, const char *pin)
 {
     cordon_err err = CORDON_ERR_INIT;
-    if (!pin)
+    bool used = strcmp(name, RUNNER_IMAGE) == 0;
+    if (!pin && used)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_WARN, "image",
                               "pin one in the configuration, or give --image",
-                              "images.%s is not pinned", name);
+                              "images.%s is not pinned; `cordon probe` needs none", name);
+    else if (!pin)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "image", "",
+                              "images.%s is not pinned; this release does not use it", name);
     else if (plan_image(e, pin, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "image",
                               "load it into the engine, or correct the pin", "images.%s: %s", name,
@@ -189,12 +216,8 @@ static void examine_image(const examination *e, const char *name, const char *pi
 
 static int examine_pins(const examination *e, cordon_err *err)
 {
-    cordon_autofree char *json = NULL;
-    cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_json images;
-    if (cordon_config_json(e->config, &json, err) != 0 ||
-        cordon_json_parse(json, strlen(json), CONFIG_MAX, 0, &doc, err) != 0 ||
-        cordon_json_need_object(cordon_json_root(doc), "images", &images, err) != 0)
+    if (cordon_json_need_object(cordon_json_root(e->effective), "images", &images, err) != 0)
         return -1;
     for (cordon_json_iter item = cordon_json_iterate(images); cordon_json_next(&item);) {
         cordon_json_string pin;
@@ -208,7 +231,7 @@ static int examine_pins(const examination *e, cordon_err *err)
 static void examine_images(const examination *e)
 {
     cordon_err err = CORDON_ERR_INIT;
-    if (e->config && e->engine && examine_pins(e, &err) != 0)
+    if (e->effective && e->engine && examine_pins(e, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "image", "report this", "%s",
                               err.message);
 }
@@ -236,6 +259,7 @@ static int doctor_verb(const cordon_cli_context *context, const cordon_cli_optio
     examine_images(&e);
     int rc = print_findings(&e, &err);
     cordon_engine_free(e.engine);
+    cordon_json_free(e.effective);
     cordon_config_free(e.config);
     if (rc != 0)
         return cordon_cli_report_error(context, options, &err);
