@@ -3,6 +3,8 @@
 #include "contract.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "kit/buf.h"
 #include "kit/httpc.h"
@@ -131,6 +133,27 @@ static void a_command_that_does_not_exist_is_not_started(void)
     CHECK_FAILS(s.ops->container_wait(s.impl, id, soon(), &code, &err), err, CORDON_ERR_PROTOCOL,
                 "");
     CHECK_INT(code, -1);
+}
+
+/* The engine must neither make the folder nor start without it. */
+static void a_bind_source_that_has_gone_stops_the_start(void)
+{
+    cordon_auto(session) s = {0};
+    shell_spec shell;
+    cordon_err err = CORDON_ERR_INIT;
+    REQUIRE(session_open(&s) && session_folder(&s));
+    char gone[80];
+    (void)snprintf(gone, sizeof gone, "%s/gone", s.folder);
+    REQUIRE(mkdir(gone, 0777) == 0);
+    shell_spec_init(&s, "exit 0", &shell);
+    shell.mounts[1] =
+        (cordon_mount_spec){.type = CORDON_MOUNT_BIND, .source = gone, .target = "/work"};
+    shell.spec.mount_count = 2;
+    const char *id = make_container(&s, &shell.spec);
+    CHECK(rmdir(gone) == 0);
+    REQUIRE(id != NULL);
+    CHECK_FAILS(s.ops->container_start(s.impl, id, soon(), &err), err, CORDON_ERR_NOTFOUND, gone);
+    CHECK(access(gone, F_OK) != 0);
 }
 
 static void waiting_for_what_was_never_started_is_no_status(void)
@@ -364,6 +387,7 @@ const test_case contract_life_cases[] = {
     TEST(the_process_is_as_confined_as_the_specification_says),
     TEST(a_second_start_is_a_conflict),
     TEST(a_command_that_does_not_exist_is_not_started),
+    TEST(a_bind_source_that_has_gone_stops_the_start),
     TEST(waiting_for_what_was_never_started_is_no_status),
     TEST(a_wait_ends_at_its_own_deadline),
     TEST(a_signal_reaches_the_first_process),
