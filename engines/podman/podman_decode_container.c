@@ -306,9 +306,9 @@ static int decode_stop_signal(podman_decoding *d, cordon_err *err)
 }
 
 /*
- * StdinOnce is written as false whatever happens (container_inspect.go: "TODO"). What holds for
- * every container of libpod: conmon is started without --leave-stdin-open, so an open stdin ends
- * with the first client that attached it.
+ * StdinOnce is written as false whatever happens (container_inspect.go has it on its list). What
+ * holds for every container of libpod: conmon is started without --leave-stdin-open, so an open
+ * stdin ends with the first client that attached it.
  */
 static int decode_stdin(podman_decoding *d, cordon_err *err)
 {

@@ -244,6 +244,20 @@ static void run_state_may_differ_between_two_readings(void)
     sample_check_passes(&pair, compare_readings(&pair, true, &err), &err, "run state, swapped");
 }
 
+/* libpod adds HOSTNAME when it starts a container. */
+static void an_engines_own_variables_may_come_between_two_readings(void)
+{
+    cordon_auto(sample_run) run = {0};
+    cordon_auto(sample_pair) pair = {0};
+    cordon_err err = CORDON_ERR_INIT;
+
+    REQUIRE(sample_run_make(&run));
+    REQUIRE(readings(&run, &pair));
+    REQUIRE(sample_add_item(&pair.actual.environment, "HOSTNAME=step"));
+    sample_check_passes(&pair, compare_readings(&pair, false, &err), &err, "HOSTNAME");
+    sample_check_passes(&pair, compare_readings(&pair, true, &err), &err, "HOSTNAME, swapped");
+}
+
 static void whatever_else_differs_has_changed(void)
 {
     cordon_auto(sample_run) run = {0};
@@ -261,7 +275,7 @@ static void whatever_else_differs_has_changed(void)
         if (i / 2 == 0)
             pair.actual.memory_bytes.value++;
         else if (i / 2 == 1)
-            REQUIRE(sample_add_item(&pair.actual.environment, "TERM=xterm"));
+            REQUIRE(sample_add_item(&pair.actual.environment, "EXTRA=1"));
         else if (i / 2 == 2)
             REQUIRE(sample_set_text(&pair.actual.restart_policy, "always"));
         else if (i / 2 == 3)
@@ -314,6 +328,7 @@ CORDON_TEST_MAIN("validate_parts", TEST(each_part_of_an_endpoint_is_compared_as_
                  TEST(a_health_check_that_is_switched_off_is_none),
                  TEST(a_setting_that_nobody_knows_is_refused_by_its_path),
                  TEST(run_state_may_differ_between_two_readings),
+                 TEST(an_engines_own_variables_may_come_between_two_readings),
                  TEST(whatever_else_differs_has_changed),
                  TEST(what_only_one_reading_tells_has_changed),
                  TEST(a_mount_that_lost_its_target_has_changed))
