@@ -119,7 +119,7 @@ static int invocation_check_writer(const cordon_invocation *invocation, cordon_e
         return 0;
     if (rootless && !invocation->keep_id)
         return CORDON_FAIL(err, CORDON_ERR_REFUSED,
-                           "CORDON_REFUSED_ENGINE: a rootless engine without keep-id would give "
+                           "a rootless engine without keep-id would give "
                            "the files written in %s to another user; use Podman, or a phase that "
                            "does not write",
                            CORDON_QUOTE(invocation->worktree.path));
@@ -129,7 +129,7 @@ static int invocation_check_writer(const cordon_invocation *invocation, cordon_e
     if (st.st_uid == invocation->uid)
         return 0;
     return CORDON_FAIL(err, CORDON_ERR_REFUSED,
-                       "CORDON_REFUSED_WORKTREE: %s belongs to uid %u, but the step would write as "
+                       "%s belongs to uid %u, but the step would write as "
                        "uid %u; give the folder to that user, or use a phase that does not write",
                        CORDON_QUOTE(invocation->worktree.path), st.st_uid, invocation->uid);
 }
@@ -180,10 +180,13 @@ int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
         cordon_fact_text_set(&invocation->state_dir, host->state_dir, err) != 0)
         return -1;
     if (cordon_owner_init(&invocation->owner, host->uid, err) != 0 ||
-        invocation_pin(invocation, options->image, err) != 0 ||
-        invocation_worktree(invocation, host, options->worktree, err) != 0 ||
-        invocation_user(invocation, host, err) != 0)
+        invocation_pin(invocation, options->image, err) != 0)
         return -1;
+    if (invocation_worktree(invocation, host, options->worktree, err) != 0 ||
+        invocation_user(invocation, host, err) != 0) {
+        cordon_refuse_as(err, CORDON_REFUSED_WORKTREE);
+        return -1;
+    }
     *ret_invocation = CORDON_TAKE(invocation);
     return 0;
 }

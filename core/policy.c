@@ -102,9 +102,12 @@ int cordon_policy_new(const cordon_config *config, const char *vendor, const cha
     if (policy == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
     policy->config = config;
-    if (cordon_phase_find(phase, &policy->phase, err) != 0 ||
-        cordon_vendor_load(vendor, config->vendors_dir, &trust, &policy->vendor, err) != 0)
+    if (cordon_phase_find(phase, &policy->phase, err) != 0)
         return -1;
+    if (cordon_vendor_load(vendor, config->vendors_dir, &trust, &policy->vendor, err) != 0) {
+        cordon_refuse_as(err, CORDON_REFUSED_CONFIG);
+        return -1;
+    }
     *ret_policy = CORDON_TAKE(policy);
     return 0;
 }
@@ -113,9 +116,10 @@ static int policy_needs_runner(const cordon_policy *policy, cordon_err *err)
 {
     if (policy->phase->runs)
         return 0;
-    return CORDON_FAIL(err, CORDON_ERR_REFUSED,
-                       "phase %s runs no commands; use review, execute or fix",
-                       policy->phase->name);
+    cordon_err_set(err, CORDON_ERR_REFUSED, 0,
+                   "phase %s runs no commands; use review, execute or fix", policy->phase->name);
+    cordon_refuse_as(err, CORDON_REFUSED_POLICY);
+    return -1;
 }
 
 int cordon_policy_approve(cordon_policy *policy, const char *const *argv, size_t argc,
@@ -184,11 +188,14 @@ int cordon_command_runner(cordon_policy *policy, const char *const *argv, size_t
 {
     if (policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
         return -1;
-    if (!policy_approves(policy, argv, argc))
-        return CORDON_FAIL(err, CORDON_ERR_REFUSED,
-                           "'%s' with %zu arguments is not approved word for word; add it to "
-                           "runner.approved in the configuration, or approve it for this run",
-                           CORDON_QUOTE(argv[0]), argc - 1);
+    if (!policy_approves(policy, argv, argc)) {
+        cordon_err_set(err, CORDON_ERR_REFUSED, 0,
+                       "'%s' with %zu arguments is not approved word for word; add it to "
+                       "runner.approved in the configuration, or approve it for this run",
+                       CORDON_QUOTE(argv[0]), argc - 1);
+        cordon_refuse_as(err, CORDON_REFUSED_NOT_APPROVED);
+        return -1;
+    }
     return command_new(policy, CORDON_COMMAND_RUNNER, argv, argc, ret_command, err);
 }
 

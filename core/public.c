@@ -7,6 +7,7 @@
 #include "config.h"
 #include "gate/blob.h"
 #include "kit/hash.h"
+#include "refusal.h"
 #include "worktree.h"
 
 const char *cordon_version(void)

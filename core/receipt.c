@@ -67,6 +67,8 @@ void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, boo
     receipt->failure = *failure;
     receipt->kind = kind_of_failure(failure->code, created);
     receipt->status = kinds[receipt->kind].status;
+    if (receipt->kind == CORDON_RESULT_REFUSED && receipt->refusal.code == CORDON_REFUSED_NONE)
+        cordon_refusal_from_error(failure, &receipt->refusal);
 }
 
 void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_memory)

@@ -14,7 +14,7 @@ const char *cordon_refusal_name(cordon_refusal_code code)
 {
     size_t index = (size_t)code;
 
-    return index < sizeof(refusal_names) / sizeof(refusal_names[0]) ? refusal_names[index] : "";
+    return index < REFUSAL_COUNT ? refusals[index].name : "";
 }
 
 static void refusal_copy(char *slot, size_t size, const char *text)
@@ -35,7 +35,27 @@ int cordon_refuse(cordon_refusal *refusal, cordon_refusal_code code, const char 
     refusal_copy(refusal->fact, sizeof(refusal->fact), fact);
     refusal_copy(refusal->expected, sizeof(refusal->expected), expected);
     refusal_copy(refusal->actual, sizeof(refusal->actual), actual);
-    return CORDON_FAIL(err, CORDON_ERR_REFUSED, "%s: %s: expected %s, found %s",
-                       cordon_refusal_name(code), refusal->fact, CORDON_QUOTE(refusal->expected),
-                       CORDON_QUOTE(refusal->actual));
+    cordon_err_set(err, CORDON_ERR_REFUSED, 0, "%s: %s: expected %s, found %s",
+                   cordon_refusal_name(code), refusal->fact, CORDON_QUOTE(refusal->expected),
+                   CORDON_QUOTE(refusal->actual));
+    cordon_refuse_as(err, code);
+    return -1;
+}
+
+void cordon_refuse_as(cordon_err *err, cordon_refusal_code code)
+{
+    if (err != NULL && err->code == CORDON_ERR_REFUSED && err->refusal == 0)
+        err->refusal = (int)code;
+}
+
+void cordon_refusal_from_error(const cordon_err *err, cordon_refusal *ret_refusal)
+{
+    size_t index = err->refusal > 0 && (size_t)err->refusal < REFUSAL_COUNT
+                       ? (size_t)err->refusal
+                       : (size_t)CORDON_REFUSED_POLICY;
+
+    ret_refusal->code = (cordon_refusal_code)index;
+    refusal_copy(ret_refusal->fact, sizeof(ret_refusal->fact), refusals[index].fact);
+    refusal_copy(ret_refusal->expected, sizeof(ret_refusal->expected), "what policy allows");
+    refusal_copy(ret_refusal->actual, sizeof(ret_refusal->actual), err->message);
 }

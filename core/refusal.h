@@ -8,26 +8,30 @@
 
 #include "kit/error.h"
 
-#define CORDON_REFUSAL_CODES(X)                                                                    \
-    X(POLICY, "vendor, phase and command do not belong together")                                  \
-    X(NOT_APPROVED, "the command is not one that was approved")                                    \
-    X(IMAGE, "the image is not the pinned one, or asks for what a step must not have")             \
-    X(WORKTREE, "the worktree may not be given to an agent, or is not the one that was approved")  \
-    X(ENGINE, "the engine lacks something that the plan needs")                                    \
-    X(WARNING, "the engine warned when it made an object")                                         \
-    X(MISMATCH, "a fact differs from the plan")                                                    \
-    X(UNKNOWN, "a fact that the plan needs was not told by any witness")                           \
-    X(UNMODELLED, "the engine shows a setting that Cordon does not know")                          \
-    X(FOREIGN, "an object is not ours: id, token or membership differs")                           \
-    X(CHANGED, "a fact changed between two readings")                                              \
-    X(KERNEL, "the kernel shows something else inside the container than was planned")             \
-    X(REPORT, "the gate's report is missing, late, broken or of another version")                  \
-    X(PROXY, "the proxy did not come up as planned")                                               \
-    X(EXPIRED, "the deadline passed before the release")
+/* X(name, fact of refusals that concern a thing as a whole, meaning) */
+/* clang-format off */
+#define CORDON_REFUSAL_CODES(X) \
+    X(CONFIG, "configuration", "a file of trusted input may not be trusted") \
+    X(POLICY, "policy", "vendor, phase and command do not belong together") \
+    X(NOT_APPROVED, "command.argv", "the command is not one that was approved") \
+    X(IMAGE, "image", "the image is not the pinned one, or asks for what a step must not have") \
+    X(WORKTREE, "worktree", "the worktree may not be given to an agent, or is another one") \
+    X(ENGINE, "engine", "the engine lacks something that the plan needs") \
+    X(WARNING, "engine.warnings", "the engine warned when it made an object") \
+    X(MISMATCH, "facts", "a fact differs from the plan") \
+    X(UNKNOWN, "facts", "a fact that the plan needs was not told by any witness") \
+    X(UNMODELLED, "facts", "the engine shows a setting that Cordon does not know") \
+    X(FOREIGN, "facts", "an object is not ours: id, token or membership differs") \
+    X(CHANGED, "facts", "a fact changed between two readings") \
+    X(KERNEL, "kernel", "the kernel shows something else inside than was planned") \
+    X(REPORT, "kernel.report", "the gate's report is missing, broken or of another version") \
+    X(PROXY, "proxy", "the proxy did not come up as planned") \
+    X(EXPIRED, "deadline", "the deadline passed before the release")
+/* clang-format on */
 
 typedef enum cordon_refusal_code {
     CORDON_REFUSED_NONE = 0,
-#define CORDON_REFUSAL_ENUM(name, text) CORDON_REFUSED_##name,
+#define CORDON_REFUSAL_ENUM(name, fact, text) CORDON_REFUSED_##name,
     CORDON_REFUSAL_CODES(CORDON_REFUSAL_ENUM)
 #undef CORDON_REFUSAL_ENUM
 } cordon_refusal_code;
@@ -49,5 +53,14 @@ const char *cordon_refusal_name(cordon_refusal_code code);
  */
 int cordon_refuse(cordon_refusal *refusal, cordon_refusal_code code, const char *fact,
                   const char *expected, const char *actual, cordon_err *err);
+
+/*
+ * Says which refusal a REFUSED error is, where the code below knows only that it refuses; an error
+ * of another code, or one that already says it, stays as it is.
+ */
+void cordon_refuse_as(cordon_err *err, cordon_refusal_code code);
+
+/* The refusal behind a REFUSED error that has no facts of its own: its message tells what was. */
+void cordon_refusal_from_error(const cordon_err *err, cordon_refusal *ret_refusal);
 
 #endif

@@ -247,6 +247,7 @@ static void run_carry(cordon_run *run)
         result = cordon_run_stream(run, &failure);
         receipt->timing.run_ms = elapsed_ms(&since_ns);
     }
+    run_merge(run);
     if (result != 0) {
         run_explain(run, &failure);
         cordon_receipt_fail(receipt, &failure, run_has_begun(run));
@@ -255,7 +256,6 @@ static void run_carry(cordon_run *run)
     receipt->timing.dispose_ms = elapsed_ms(&since_ns);
     receipt->timing.total_ms =
         receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;
-    run_merge(run);
     cordon_journal_close(&run->journal, receipt->left_count == 0);
 }
 

@@ -125,8 +125,8 @@ static int add_path(int ruleset, const cordon_rule *rule, cordon_fence_rights ha
         return 0;
     if (fd < 0 || fstat(fd, &st) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "rule for %s", CORDON_QUOTE(rule->path));
-    path_attr attr = {.allowed_access = cordon_fence_allows(rule->kind, handled,
-                                                            S_ISDIR(st.st_mode)),
+    path_attr attr = {.allowed_access =
+                          cordon_fence_allows(rule->kind, handled, S_ISDIR(st.st_mode)),
                       .parent_fd = fd};
     if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "rule for %s", CORDON_QUOTE(rule->path));
@@ -151,8 +151,7 @@ static int create_ruleset(int abi, cordon_fence_rights handled, int *ret_fd, cor
     ruleset_attr attr = {.handled_access_fs = handled.files,
                          .handled_access_net = handled.network,
                          .scoped = handled.scopes};
-    long fd =
-        syscall(SYS_landlock_create_ruleset, &attr, abis[known_abi(abi)].attr_bytes, 0U);
+    long fd = syscall(SYS_landlock_create_ruleset, &attr, abis[known_abi(abi)].attr_bytes, 0U);
     if (fd < 0)
         return CORDON_FAIL_ERRNO(err, errno, "Landlock ruleset");
     *ret_fd = (int)fd; /* the kernel makes it close-on-exec */
@@ -204,8 +203,7 @@ int cordon_fence_prepare(const cordon_release *release, cordon_fence *ret_fence,
 
 int cordon_fence_enter(const cordon_fence *fence, cordon_err *err)
 {
-    if (fence->ruleset_fd >= 0 &&
-        syscall(SYS_landlock_restrict_self, fence->ruleset_fd, 0U) < 0)
+    if (fence->ruleset_fd >= 0 && syscall(SYS_landlock_restrict_self, fence->ruleset_fd, 0U) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "Landlock");
     return cordon_filter_enter(fence->no_memfd_exec, err);
 }

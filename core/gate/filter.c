@@ -36,16 +36,15 @@
 
 #define ARGUMENT_LOW(n) ((uint32_t)offsetof(struct seccomp_data, args[n])) /* little-endian */
 
-#define LOAD(offset)       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offset))
-#define RETURN(value)      BPF_STMT(BPF_RET | BPF_K, (value))
-#define REFUSE(errnum)     RETURN(SECCOMP_RET_ERRNO | (uint32_t)(errnum))
-#define ALLOW              RETURN(SECCOMP_RET_ALLOW)
+#define LOAD(offset)   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offset))
+#define RETURN(value)  BPF_STMT(BPF_RET | BPF_K, (value))
+#define REFUSE(errnum) RETURN(SECCOMP_RET_ERRNO | (uint32_t)(errnum))
+#define ALLOW          RETURN(SECCOMP_RET_ALLOW)
 /* The next `skip` instructions run only if the loaded value is (or has a bit of) `value`. */
-#define IF_EQUAL(value, skip)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, (skip))
-#define IF_ANY_BIT(value, skip) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(value), 0, (skip))
-#define IF_DIFFERENT(value, skip)                                                                  \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), (skip), 0)
-#define DENY(number, errnum) IF_EQUAL(number, 1), REFUSE(errnum)
+#define IF_EQUAL(value, skip)     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, (skip))
+#define IF_ANY_BIT(value, skip)   BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(value), 0, (skip))
+#define IF_DIFFERENT(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), (skip), 0)
+#define DENY(number, errnum)      IF_EQUAL(number, 1), REFUSE(errnum)
 
 static const struct sock_filter program[] = {
     LOAD(offsetof(struct seccomp_data, arch)),

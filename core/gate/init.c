@@ -83,8 +83,8 @@ static void finish_input(init_state *state)
 /* What the pipe takes now. A command that has closed its end has had enough. */
 static void feed_input(init_state *state)
 {
-    ssize_t wrote = write(state->command->stdin_fd, cordon_buf_text(state->input),
-                          state->input->length);
+    ssize_t wrote =
+        write(state->command->stdin_fd, cordon_buf_text(state->input), state->input->length);
     if (wrote < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (wrote > 0)

@@ -38,8 +38,8 @@ static int ask(int fd, int type, uint32_t sequence, cordon_err *err)
         .body = {.rtgen_family = AF_UNSPEC},
     };
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-    ssize_t sent = sendto(fd, &request, request.head.nlmsg_len, 0,
-                          (const struct sockaddr *)&kernel, sizeof kernel);
+    ssize_t sent = sendto(fd, &request, request.head.nlmsg_len, 0, (const struct sockaddr *)&kernel,
+                          sizeof kernel);
     if (sent < 0)
         return CORDON_FAIL_ERRNO(err, errno, "netlink request");
     return 0;

@@ -30,16 +30,16 @@ typedef struct attributes {
     const struct rtattr *by_type[64];
 } attributes;
 
-static int parse_attributes(const struct rtattr *attribute, size_t length, attributes *ret_found,
+static int parse_attributes(const uint8_t *at, size_t length, attributes *ret_found,
                             cordon_err *err)
 {
-    const uint8_t *at = (const uint8_t *)attribute;
     memset(ret_found, 0, sizeof *ret_found);
     while (length >= sizeof(struct rtattr)) {
         const struct rtattr *item = (const struct rtattr *)(const void *)at;
         size_t size = item->rta_len;
         if (size < sizeof *item || size > length)
-            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: an attribute of %zu bytes", size);
+            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: an attribute of %zu bytes",
+                               size);
         unsigned type = item->rta_type & (unsigned)NLA_TYPE_MASK;
         if (type < sizeof ret_found->by_type / sizeof ret_found->by_type[0])
             ret_found->by_type[type] = item;
@@ -48,6 +48,24 @@ static int parse_attributes(const struct rtattr *attribute, size_t length, attri
         length -= step;
     }
     return 0;
+}
+
+/* What follows a message's head. */
+static const void *body_of(const struct nlmsghdr *message)
+{
+    return (const uint8_t *)message + NLMSG_HDRLEN;
+}
+
+/* Checks that a fixed part of this size is there, and takes the attributes behind it. */
+static int open_body(const struct nlmsghdr *message, size_t size, attributes *ret_found,
+                     cordon_err *err)
+{
+    size_t skip = NLMSG_HDRLEN + NLMSG_ALIGN(size);
+    if (message->nlmsg_len < skip)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: a short message of type %d",
+                           message->nlmsg_type);
+    return parse_attributes((const uint8_t *)message + skip, message->nlmsg_len - skip, ret_found,
+                            err);
 }
 
 static const void *payload(const struct rtattr *attribute)
@@ -105,12 +123,8 @@ static int decode_link(const struct nlmsghdr *message, link_names *links, cordon
 {
     char name[16];
     attributes found;
-    const struct ifinfomsg *info = NLMSG_DATA(message);
-    if (message->nlmsg_len < NLMSG_LENGTH(sizeof *info))
-        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: a short link message");
-    if (parse_attributes(IFLA_RTA(info), message->nlmsg_len - NLMSG_SPACE(sizeof *info), &found,
-                         err) < 0 ||
-        take_name(&found, name, err) < 0 ||
+    const struct ifinfomsg *info = body_of(message);
+    if (open_body(message, sizeof *info, &found, err) < 0 || take_name(&found, name, err) < 0 ||
         remember_link(links, info->ifi_index, name, report, err) < 0)
         return -1;
     return cordon_report_addf(report, err, "interface", "%s %s mtu %u flags 0x%x", name,
@@ -143,16 +157,13 @@ static bool is_ip(int family)
     return family == AF_INET || family == AF_INET6;
 }
 
-static int decode_address(const struct nlmsghdr *message, link_names *links,
-                          cordon_report *report, cordon_err *err)
+static int decode_address(const struct nlmsghdr *message, link_names *links, cordon_report *report,
+                          cordon_err *err)
 {
     char text[INET6_ADDRSTRLEN];
     attributes found;
-    const struct ifaddrmsg *info = NLMSG_DATA(message);
-    if (message->nlmsg_len < NLMSG_LENGTH(sizeof *info))
-        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: a short address message");
-    if (parse_attributes(IFA_RTA(info), message->nlmsg_len - NLMSG_SPACE(sizeof *info), &found,
-                         err) < 0)
+    const struct ifaddrmsg *info = body_of(message);
+    if (open_body(message, sizeof *info, &found, err) < 0)
         return -1;
     if (!is_ip(info->ifa_family))
         return cordon_report_addf(report, err, "address", "%s family %d",
@@ -210,11 +221,8 @@ static int decode_route(const struct nlmsghdr *message, link_names *links, cordo
                         cordon_err *err)
 {
     attributes found;
-    const struct rtmsg *info = NLMSG_DATA(message);
-    if (message->nlmsg_len < NLMSG_LENGTH(sizeof *info))
-        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: a short route message");
-    if (parse_attributes(RTM_RTA(info), message->nlmsg_len - NLMSG_SPACE(sizeof *info), &found,
-                         err) < 0)
+    const struct rtmsg *info = body_of(message);
+    if (open_body(message, sizeof *info, &found, err) < 0)
         return -1;
     /* Entries of a routing cache are copies of routes, not routes. */
     if (info->rtm_flags & RTM_F_CLONED)
@@ -226,20 +234,21 @@ static int decode_route(const struct nlmsghdr *message, link_names *links, cordo
 
 static int decode_error(const struct nlmsghdr *message, cordon_err *err)
 {
-    const struct nlmsgerr *said = NLMSG_DATA(message);
-    if (message->nlmsg_len < NLMSG_LENGTH(sizeof *said))
+    int error = 0;
+    if (message->nlmsg_len < NLMSG_HDRLEN + sizeof error)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "netlink: a short error message");
-    return CORDON_FAIL_ERRNO(err, said->error < 0 ? -said->error : EPROTO, "netlink dump");
+    memcpy(&error, body_of(message), sizeof error);
+    return CORDON_FAIL_ERRNO(err, error < 0 && error > -4096 ? -error : EPROTO, "netlink dump");
 }
 
 /* DONE carries the dump's own result: a negative errno when it broke off. */
 static int decode_done(const struct nlmsghdr *message, cordon_err *err)
 {
     int result = 0;
-    if (message->nlmsg_len >= NLMSG_LENGTH(sizeof result))
-        memcpy(&result, NLMSG_DATA(message), sizeof result);
+    if (message->nlmsg_len >= NLMSG_HDRLEN + sizeof result)
+        memcpy(&result, body_of(message), sizeof result);
     if (result < 0)
-        return CORDON_FAIL_ERRNO(err, -result, "netlink dump");
+        return CORDON_FAIL_ERRNO(err, result > -4096 ? -result : EPROTO, "netlink dump");
     return 0;
 }
 

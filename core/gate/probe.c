@@ -39,8 +39,8 @@ void cordon_found_set(cordon_found *found, const char *got, const char *format, 
 static bool means_refused(int errnum)
 {
     static const int refusals[] = {
-        EPERM,        EACCES,     EROFS,      ENOSYS,          EOPNOTSUPP,      ENOENT, ENODEV,
-        EAFNOSUPPORT, ENXIO,      ENOTDIR,    EPROTONOSUPPORT, ESOCKTNOSUPPORT, ETXTBSY,
+        EPERM,        EACCES, EROFS,   ENOSYS,          EOPNOTSUPP,      ENOENT,  ENODEV,
+        EAFNOSUPPORT, ENXIO,  ENOTDIR, EPROTONOSUPPORT, ESOCKTNOSUPPORT, ETXTBSY,
     };
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         if (refusals[i] == errnum)

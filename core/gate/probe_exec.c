@@ -131,8 +131,8 @@ static void check_unnamed(const cordon_probe *probe, const cordon_check *check, 
 }
 
 static const char *const others[] = {
-    "/bin/sh",       "/bin/bash",      "/bin/busybox",   "/usr/bin/env", "/bin/ls",
-    "/usr/bin/curl", "/usr/bin/git",   "/usr/bin/python3", "/usr/bin/perl", "/usr/bin/node",
+    "/bin/sh",       "/bin/bash",    "/bin/busybox",     "/usr/bin/env",  "/bin/ls",
+    "/usr/bin/curl", "/usr/bin/git", "/usr/bin/python3", "/usr/bin/perl", "/usr/bin/node",
 };
 
 /* The first program of the image that the fence lets through, or why none did. */

@@ -54,9 +54,9 @@ static void check_write(const cordon_probe *probe, const cordon_check *check, co
 
 /* text: a file of the kernel's that must not tell anything */
 static const char *const masked_paths[] = {
-    "/proc/acpi",       "/proc/kcore",      "/proc/keys",         "/proc/kmsg",
-    "/proc/scsi",       "/proc/timer_list", "/proc/sched_debug",  "/proc/latency_stats",
-    "/sys/firmware",    "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/bpf",
+    "/proc/acpi",           "/proc/kcore",       "/proc/keys",          "/proc/kmsg",
+    "/proc/scsi",           "/proc/timer_list",  "/proc/sched_debug",   "/proc/latency_stats",
+    "/sys/firmware",        "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/bpf",
     "/sys/kernel/security",
 };
 
@@ -71,9 +71,9 @@ static void check_masked(const cordon_probe *probe, const cordon_check *check, c
 }
 
 static const char *const absent_devices[] = {
-    "/dev/mem",     "/dev/kmsg",  "/dev/kvm",  "/dev/fuse",  "/dev/net/tun", "/dev/vsock",
-    "/dev/vhost-vsock", "/dev/sda", "/dev/vda", "/dev/nvme0", "/dev/loop-control",
-    "/dev/dri",     "/dev/uinput",
+    "/dev/mem",          "/dev/kmsg",        "/dev/kvm",    "/dev/fuse", "/dev/net/tun",
+    "/dev/vsock",        "/dev/vhost-vsock", "/dev/sda",    "/dev/vda",  "/dev/nvme0",
+    "/dev/loop-control", "/dev/dri",         "/dev/uinput",
 };
 
 static void check_absent(const cordon_probe *probe, const cordon_check *check, cordon_found *found)

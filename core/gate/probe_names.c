@@ -150,7 +150,8 @@ static void query_configured(const cordon_probe *probe, query_fn *by, cordon_fou
     cordon_err err = CORDON_ERR_INIT;
     cordon_auto(cordon_buf) buf = cordon_buf_make(4096);
     int servers = 0;
-    if (cordon_text_read("/etc/resolv.conf", &buf, &whole, &err) < 0 && !cordon_text_is_absent(&err))
+    if (cordon_text_read("/etc/resolv.conf", &buf, &whole, &err) < 0 &&
+        !cordon_text_is_absent(&err))
         return;
     cordon_slice rest = cordon_slice_make(cordon_buf_text(&buf), buf.length);
     while (servers < 1 && cordon_slice_cut(&rest, '\n', &line))

@@ -258,8 +258,8 @@ static void check_listen(const cordon_probe *probe, const cordon_check *check, c
     (void)probe;
     (void)check;
     cordon_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool listens = fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0 &&
-                   listen(fd, 1) == 0;
+    bool listens =
+        fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0 && listen(fd, 1) == 0;
     cordon_found_attempt(found, listens, errno, "bind and listen");
 }
 

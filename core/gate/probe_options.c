@@ -140,8 +140,8 @@ static const struct {
     bool required;
     bool repeated;
 } options[] = {
-    {"--proxy", set_proxy, true, false},         /* ADDRESS:PORT */
-    {"--pinned", set_pinned, true, false},       /* HOST */
+    {"--proxy", set_proxy, true, false},   /* ADDRESS:PORT */
+    {"--pinned", set_pinned, true, false}, /* HOST */
     {"--other-host", set_other_host, false, false},
     {"--upstream", set_upstream, false, false},  /* yes, no or any: does the pinned host answer */
     {"--gateway", add_gateway, true, true},      /* ADDRESS */

@@ -17,7 +17,8 @@
 #include "gate/probe.h"
 #include "kit/cleanup.h"
 
-/* At a time; with the probe, the gate and a few grandchildren well below a limit of 64 processes. */
+/* At a time; with the probe, the gate and a few grandchildren well below a limit of 64 processes.
+ */
 #define SLOTS 32
 
 typedef struct check_slot {

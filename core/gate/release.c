@@ -191,7 +191,8 @@ static int check_whole(const cordon_release *release, const bool seen[FIELD_COUN
         if (fields[tag].required && !seen[tag])
             return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "field %zu is missing", tag);
     if (release->rule_count > 0 && release->landlock_abi_min == 0)
-        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "rules without a Landlock ABI to enforce them");
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL,
+                           "rules without a Landlock ABI to enforce them");
     return 0;
 }
 

@@ -177,21 +177,11 @@ static const struct {
     int resource;
     const char *name;
 } limits[] = {
-    {RLIMIT_AS, "as"},
-    {RLIMIT_CORE, "core"},
-    {RLIMIT_CPU, "cpu"},
-    {RLIMIT_DATA, "data"},
-    {RLIMIT_FSIZE, "fsize"},
-    {RLIMIT_LOCKS, "locks"},
-    {RLIMIT_MEMLOCK, "memlock"},
-    {RLIMIT_MSGQUEUE, "msgqueue"},
-    {RLIMIT_NICE, "nice"},
-    {RLIMIT_NOFILE, "nofile"},
-    {RLIMIT_NPROC, "nproc"},
-    {RLIMIT_RSS, "rss"},
-    {RLIMIT_RTPRIO, "rtprio"},
-    {RLIMIT_RTTIME, "rttime"},
-    {RLIMIT_SIGPENDING, "sigpending"},
+    {RLIMIT_AS, "as"},           {RLIMIT_CORE, "core"},         {RLIMIT_CPU, "cpu"},
+    {RLIMIT_DATA, "data"},       {RLIMIT_FSIZE, "fsize"},       {RLIMIT_LOCKS, "locks"},
+    {RLIMIT_MEMLOCK, "memlock"}, {RLIMIT_MSGQUEUE, "msgqueue"}, {RLIMIT_NICE, "nice"},
+    {RLIMIT_NOFILE, "nofile"},   {RLIMIT_NPROC, "nproc"},       {RLIMIT_RSS, "rss"},
+    {RLIMIT_RTPRIO, "rtprio"},   {RLIMIT_RTTIME, "rttime"},     {RLIMIT_SIGPENDING, "sigpending"},
     {RLIMIT_STACK, "stack"},
 };
 
@@ -225,14 +215,9 @@ static const struct {
     const char *path;
     bool optional;
 } namespaces[] = {
-    {"/proc/self/ns/cgroup", false},
-    {"/proc/self/ns/ipc", false},
-    {"/proc/self/ns/mnt", false},
-    {"/proc/self/ns/net", false},
-    {"/proc/self/ns/pid", false},
-    {"/proc/self/ns/user", false},
-    {"/proc/self/ns/uts", false},
-    {"/proc/self/ns/time", true},
+    {"/proc/self/ns/cgroup", false}, {"/proc/self/ns/ipc", false}, {"/proc/self/ns/mnt", false},
+    {"/proc/self/ns/net", false},    {"/proc/self/ns/pid", false}, {"/proc/self/ns/user", false},
+    {"/proc/self/ns/uts", false},    {"/proc/self/ns/time", true},
 };
 
 static int collect_namespaces(const cordon_start_state *start, cordon_report *report,
@@ -296,9 +281,9 @@ static int collect_kernel(const cordon_start_state *start, cordon_report *report
 
 /* Descriptors first, before any collector opens one that could be taken for inherited. */
 static collect_fn *const collectors[] = {
-    collect_fds,        collect_status, collect_process,   collect_mounts,
-    collect_network,    collect_names,  collect_limits,    collect_namespaces,
-    collect_cgroup_lines, collect_maps, collect_arguments, collect_kernel,
+    collect_fds,          collect_status, collect_process,   collect_mounts,
+    collect_network,      collect_names,  collect_limits,    collect_namespaces,
+    collect_cgroup_lines, collect_maps,   collect_arguments, collect_kernel,
 };
 
 int cordon_surround_facts(const cordon_start_state *start, cordon_report *report, cordon_err *err)

@@ -77,6 +77,7 @@ static void start(cordon_err *err, cordon_code code, int http, int errnum)
     err->code = code;
     err->http = http;
     err->errnum = errnum;
+    err->refusal = 0;
     err->message[0] = '\0';
 }
 

@@ -48,6 +48,7 @@ typedef enum cordon_code {
  * code     CORDON_OK in an unused object
  * errnum   errno of the failed system call, or 0
  * http     HTTP status of the engine's answer, or 0
+ * refusal  for CORDON_ERR_REFUSED: which CORDON_REFUSED_ code of the receipt, or 0
  * message  one line: the thing, the reason, the next step. Text that came from outside has been
  *          made printable and is cut, so it may be shown on a terminal.
  */
@@ -55,13 +56,14 @@ typedef struct cordon_err {
     cordon_code code;
     int errnum;
     int http;
+    int refusal;
     char message[CORDON_ERR_MESSAGE_MAX];
 } cordon_err;
 
 /* A fresh error object. */
 #define CORDON_ERR_INIT                                                                            \
     {                                                                                              \
-        .code = CORDON_OK, .errnum = 0, .http = 0, .message = ""                                   \
+        .code = CORDON_OK, .errnum = 0, .http = 0, .refusal = 0, .message = ""                     \
     }
 
 /* The code's stable name, such as "TIMEOUT". Never NULL; "UNKNOWN" for a number that is no code. */
