@@ -4,11 +4,16 @@
 
 #include <string.h>
 
-static const char *const refusal_names[] = {"",
-#define CORDON_REFUSAL_NAME(name, text) "CORDON_REFUSED_" #name,
-                                            CORDON_REFUSAL_CODES(CORDON_REFUSAL_NAME)
-#undef CORDON_REFUSAL_NAME
+static const struct {
+    const char *name;
+    const char *fact;
+} refusals[] = {{"", ""},
+#define CORDON_REFUSAL_ROW(name, fact, meaning) {"CORDON_REFUSED_" #name, fact},
+                CORDON_REFUSAL_CODES(CORDON_REFUSAL_ROW)
+#undef CORDON_REFUSAL_ROW
 };
+
+#define REFUSAL_COUNT (sizeof(refusals) / sizeof(refusals[0]))
 
 const char *cordon_refusal_name(cordon_refusal_code code)
 {
