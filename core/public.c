@@ -46,9 +46,14 @@ int cordon_configure(const cordon_host *host, const char *file, const char *work
     if (config == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
     /* What a worktree must not be is told before it is told that a configuration lies in it. */
-    if ((worktree != NULL && cordon_worktree_resolve(worktree, host->home, &resolved, err) != 0) ||
-        cordon_config_load(&sources, config, err) != 0)
+    if (worktree != NULL && cordon_worktree_resolve(worktree, host->home, &resolved, err) != 0) {
+        cordon_refuse_as(err, CORDON_REFUSED_WORKTREE);
         return -1;
+    }
+    if (cordon_config_load(&sources, config, err) != 0) {
+        cordon_refuse_as(err, CORDON_REFUSED_CONFIG);
+        return -1;
+    }
     config->uid = host->uid;
     config->worktree = CORDON_TAKE(resolved.path);
     *ret_config = CORDON_TAKE(config);
