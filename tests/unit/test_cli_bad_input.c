@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built command, given what it cannot use: one line that names the thing, the reason and the
+ * next step, the right exit status, and a receipt of the right kind. No engine is needed: where
+ * one is asked for, a socket that is none, or a scripted daemon, stands in its place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kit/buf.h"
+#include "kit/cleanup.h"
+#include "kit/jsonr.h"
+#include "support/test.h"
+#include "support/udsd.h"
+
+#define WORDS_MAX    14
+#define TEXT_MAX     65536
+#define BOX_SIZE     64
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* A folder of its own: home, working folder and state of the command. */
+typedef struct sandbox {
+    char path[BOX_SIZE];
+} sandbox;
+
+static bool sandbox_enter(sandbox *box)
+{
+    (void)snprintf(box->path, sizeof box->path, "/tmp/cordon-bad-input-XXXXXX");
+    if (!mkdtemp(box->path) || chdir(box->path) != 0)
+        return false;
+    return mkdir("tree", 0755) == 0 && symlink("tree", "link") == 0;
+}
+
+static void sandbox_leave(const sandbox *box)
+{
+    static const char *const names[] = {"r.json", "a.conf", "file", "link", "tree"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        (void)remove(names[i]);
+    (void)!chdir("/");
+    (void)rmdir(box->path);
+}
+
+static bool write_file(const char *path, const char *text, mode_t mode)
+{
+    cordon_autoclose int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+           fchmod(fd, mode) == 0;
+}
+
+/* What a command said and how it ended; status is -1 when it did not exit by itself. */
+typedef struct spoken {
+    cordon_buf out;
+    cordon_buf err;
+    int status;
+} spoken;
+
+static void spoken_clear(spoken *said)
+{
+    cordon_buf_clear(&said->out);
+    cordon_buf_clear(&said->err);
+}
+
+/* Reads both pipes to their end. */
+static void listen_to(int out_fd, int err_fd, spoken *said)
+{
+    struct pollfd fds[] = {{out_fd, POLLIN, 0}, {err_fd, POLLIN, 0}};
+    cordon_buf *const texts[] = {&said->out, &said->err};
+    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && poll(fds, 2, -1) > 0) {
+        for (size_t i = 0; i < 2; i++) {
+            char piece[4096];
+            ssize_t got = fds[i].revents ? read(fds[i].fd, piece, sizeof piece) : -1;
+            if (got > 0)
+                (void)!cordon_buf_append(texts[i], piece, (size_t)got, NULL);
+            else if (fds[i].revents)
+                fds[i].fd = -1;
+        }
+    }
+}
+
+static bool spawn_it(const char *const *words, const char *const *environment, int out_fd,
+                     int err_fd, pid_t *ret_pid)
+{
+    const char *argv[WORDS_MAX + 2] = {"cordon"};
+    for (size_t i = 0; i < WORDS_MAX && words[i]; i++)
+        argv[i + 1] = words[i];
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return false;
+    (void)posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    (void)posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
+    (void)posix_spawn_file_actions_adddup2(&actions, err_fd, 2);
+    /* posix_spawn(3) takes lists of char * that it does not change. */
+    union {
+        const char *const *in;
+        char *const *out;
+    } list = {.in = argv}, env = {.in = environment};
+    int failed = posix_spawn(ret_pid, CORDON_PROGRAM, &actions, NULL, list.out, env.out);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return failed == 0;
+}
+
+/* Runs the command with exactly this environment beside the sandbox as its home. */
+static bool run(const sandbox *box, const char *variable, const char *const *words, spoken *said)
+{
+    char home[BOX_SIZE + 8];
+    (void)snprintf(home, sizeof home, "HOME=%s", box->path);
+    const char *const environment[] = {home, "PATH=/nonexistent", variable, NULL};
+    int out[2];
+    int err[2];
+    *said = (spoken){cordon_buf_make(TEXT_MAX), cordon_buf_make(TEXT_MAX), -1};
+    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
+        return false;
+    pid_t pid = 0;
+    int status = 0;
+    bool spawned = spawn_it(words, environment, out[1], err[1], &pid);
+    (void)close(out[1]);
+    (void)close(err[1]);
+    listen_to(out[0], err[0], said);
+    (void)close(out[0]);
+    (void)close(err[0]);
+    if (!spawned || waitpid(pid, &status, 0) != pid)
+        return false;
+    said->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return true;
+}
+
+/*
+ * variable  one environment variable, or NULL
+ * message   a part of the one line on standard error
+ * kind      of the receipt in r.json, NULL where none is asked for
+ */
+typedef struct bad_input {
+    const char *words[WORDS_MAX];
+    const char *variable;
+    int status;
+    const char *message;
+    const char *kind;
+} bad_input;
+
+static bool one_line(const cordon_buf *text)
+{
+    const char *newline = text->length ? strchr(text->data, '\n') : NULL;
+    return newline && newline == text->data + text->length - 1;
+}
+
+/* result.kind of r.json; nothing may have been created, so nothing can be left. */
+static void check_receipt(size_t row, const char *kind)
+{
+    char text[16384];
+    cordon_autoclose int fd = open("r.json", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_json result;
+    cordon_json cleanup;
+    const char *found = "";
+    bool complete = false;
+    bool read = length > 0 &&
+                cordon_json_parse(text, (size_t)length, sizeof text, 0, &doc, &err) == 0 &&
+                cordon_json_need_object(cordon_json_root(doc), "result", &result, &err) == 0 &&
+                cordon_json_need_string(result, "kind", &found, &err) == 0 &&
+                cordon_json_need_object(cordon_json_root(doc), "cleanup", &cleanup, &err) == 0 &&
+                cordon_json_need_bool(cleanup, "complete", &complete, &err) == 0;
+    TEST_RECORDF(read && complete && strcmp(found, kind) == 0,
+                 "row %zu: receipt: kind \"%s\", want \"%s\": %.200s", row, found, kind,
+                 err.message);
+    (void)unlink("r.json");
+}
+
+static void check_row(const sandbox *box, size_t row, const bad_input *bad)
+{
+    cordon_cleanup(spoken_clear) spoken said;
+    REQUIRE(run(box, bad->variable, bad->words, &said));
+    TEST_RECORDF(said.status == bad->status, "row %zu (%s): status %d, want %d", row,
+                 bad->words[0] ? bad->words[0] : "", said.status, bad->status);
+    TEST_RECORDF(one_line(&said.err) && strstr(said.err.data, bad->message),
+                 "row %zu: \"%.200s\" is not one line with \"%s\"", row, cordon_buf_text(&said.err),
+                 bad->message);
+    CHECK_STR(cordon_buf_text(&said.out), "");
+    if (bad->kind)
+        check_receipt(row, bad->kind);
+    CHECK(access("r.json", F_OK) != 0);
+}
+
+#define RECEIPT "--receipt", "r.json"
+
+static const bad_input command_lines[] = {
+    {{NULL}, NULL, 125, "cordon: no verb; see \"cordon help\"", NULL},
+    {{"rum"}, NULL, 125, "cordon: rum: unknown verb; see \"cordon help\"", NULL},
+    {{"help", "rum"}, NULL, 125, "cordon: rum: unknown verb", NULL},
+    {{"version", "now"}, NULL, 125, "cordon version: now: unexpected word", NULL},
+    {{"config", "edit"}, NULL, 125, "cordon config: edit: unknown word; use show or path", NULL},
+    {{"plan", "--"}, NULL, 125, "cordon plan: --: no command follows", NULL},
+    {{"probe", "--", "x"}, NULL, 125, "cordon probe: --: \"cordon probe\" runs no command", NULL},
+    {{"run", RECEIPT}, NULL, 125, "cordon run: no command: agent commands come with", "error"},
+    {{"run", RECEIPT, "--"}, NULL, 125, "cordon run: --: no command follows", "error"},
+    {{"run", RECEIPT, "true"}, NULL, 125, "put the command and its arguments after", "error"},
+    {{"run", "--verbose", RECEIPT, "--", "true"}, NULL, 125, "--verbose: unknown option", "error"},
+    {{"run", RECEIPT, "--prompt", "hi"}, NULL, 125, "--prompt: agent commands come with", "error"},
+    {{"run", RECEIPT, "--secret=X", "--", "x"}, NULL, 125, "--secret: secrets come with", "error"},
+    {{"run", RECEIPT, "--deadline", "0s", "--", "x"}, NULL, 125, "--deadline: 0s has", "error"},
+    {{"run", RECEIPT, "--deadline", "soon", "--", "x"}, NULL, 125, "--deadline: ", "error"},
+    {{"run", "--receipt", "no/r.json", "--", "x"}, NULL, 125, "folder no/ cannot be opened", NULL},
+    {{"run", "--receipt", "tree", "--", "x"}, NULL, 125, "tree is no plain file", NULL},
+    {{"run", "--receipt", "/dev/null", "--", "x"}, NULL, 125, "/dev/null is no plain file", NULL},
+    {{"probe", "--receipt", "link", "--quiet"}, NULL, 125, "link is no plain file", NULL},
+};
+
+static void a_command_line_that_is_wrong_is_told_in_one_line(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(command_lines); i++)
+        check_row(&box, i, &command_lines[i]);
+}
+
+static const bad_input policies[] = {
+    {{"run", RECEIPT, "--vendor", "nobody", "--approve", "--", "x"},
+     NULL,
+     125,
+     "unknown vendor \"nobody\"",
+     "error"},
+    {{"run", RECEIPT, "--phase", "later", "--approve", "--", "x"}, NULL, 125, "later", "error"},
+    {{"run", RECEIPT, "--", "rm", "-rf", "/"}, NULL, 126, "not approved", "refused"},
+    {{"run", RECEIPT, "--phase", "planning", "--approve", "--", "x"},
+     NULL,
+     126,
+     "planning runs no commands",
+     "refused"},
+    {{"run", RECEIPT, "--config", "none.conf", "--", "x"}, NULL, 125, "none.conf", "error"},
+    {{"probe", RECEIPT, "--upstream", "nowhere"}, NULL, 125, "nowhere", "error"},
+    {{"run", RECEIPT, "--engine", "cloud", "--approve", "--", "x"},
+     NULL,
+     125,
+     "\"cloud\"",
+     "error"},
+};
+
+static void what_policy_does_not_allow_never_reaches_an_engine(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(policies); i++)
+        check_row(&box, i, &policies[i]);
+}
+
+#define RUN_X "run", RECEIPT, "--approve", "--", "x"
+
+static const bad_input endpoints[] = {
+    {{RUN_X}, "DOCKER_HOST=unix:///nonexistent/docker.sock", 125, "no such socket", "error"},
+    {{RUN_X}, "CONTAINER_HOST=unix:///nonexistent/podman.sock", 125, "no such socket", "error"},
+    {{RUN_X}, "DOCKER_HOST=unix:///etc", 125, "is a directory, not a socket", "error"},
+    {{RUN_X}, "DOCKER_HOST=unix:///etc/passwd", 125, "is a file, not a socket", "error"},
+    {{RUN_X}, "DOCKER_HOST=tcp://192.0.2.1:2375", 125, "DOCKER_HOST", "error"},
+    {{RUN_X}, "DOCKER_HOST=nonsense", 125, "DOCKER_HOST", "error"},
+    {{RUN_X}, "CONTAINER_HOST=ssh://somewhere", 125, "CONTAINER_HOST", "error"},
+    {{RUN_X}, "CORDON_ENGINE=cloud", 125, "\"cloud\"", "error"},
+};
+
+static void an_endpoint_that_is_no_engine_is_named(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(endpoints); i++)
+        check_row(&box, i, &endpoints[i]);
+}
+
+static void a_configuration_is_held_to_its_grammar_and_its_owner(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const struct {
+        const char *text;
+        mode_t mode;
+        bad_input bad;
+    } rows[] = {
+        {"nonsense = 1;\n", 0600, {{"config", "--config", "a.conf"}, NULL, 125, "nonsense", NULL}},
+        {"engine = 1;\n", 0600, {{"config", "--config", "a.conf"}, NULL, 125, "engine", NULL}},
+        {"engine =\n", 0600, {{"config", "--config", "a.conf"}, NULL, 125, "a.conf", NULL}},
+        {"\n", 0666, {{"config", "--config", "a.conf"}, NULL, 126, "a.conf", NULL}},
+        {"\n",
+         0666,
+         {{"run", RECEIPT, "--config", "a.conf", "--", "x"}, NULL, 126, "a.conf", "refused"}},
+    };
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        REQUIRE(write_file("a.conf", rows[i].text, rows[i].mode));
+        check_row(&box, i, &rows[i].bad);
+    }
+}
+
+/* The daemon's address as an environment variable. */
+static void check_daemon(const sandbox *box, const udsd_step *step, const char *deadline,
+                         int status, const char *message, const char *kind)
+{
+    udsd *daemon = udsd_start(step, 1);
+    char variable[160];
+    REQUIRE(daemon != NULL);
+    (void)snprintf(variable, sizeof variable, "DOCKER_HOST=unix://%s", udsd_path(daemon));
+    bad_input bad = {.words = {"run", RECEIPT, "--approve", "--deadline", deadline, "--", "x"},
+                     .variable = variable,
+                     .status = status,
+                     .message = message,
+                     .kind = kind};
+    check_row(box, 0, &bad);
+    udsd_stop(daemon);
+}
+
+static void a_daemon_that_never_answers_costs_the_deadline_and_no_more(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const udsd_step silent = {.flags = UDSD_NEVER_ANSWER | UDSD_REPEAT};
+    REQUIRE(sandbox_enter(&box));
+    check_daemon(&box, &silent, "500ms", 125, "the deadline passed", "error");
+}
+
+static void a_daemon_that_answers_garbage_is_not_believed(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const udsd_step garbage = {.raw = "220 mail.example ESMTP\r\n",
+                                      .flags = UDSD_REPEAT | UDSD_CLOSE};
+    REQUIRE(sandbox_enter(&box));
+    check_daemon(&box, &garbage, "20s", 125, "unix://", "error");
+}
+
+static void a_refusal_with_json_is_one_event_on_standard_output(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    cordon_cleanup(spoken_clear) spoken said;
+    static const char *const words[] = {"run", "--json", "--", "true", NULL};
+    REQUIRE(sandbox_enter(&box));
+    REQUIRE(run(&box, NULL, words, &said));
+    CHECK_INT(said.status, 126);
+    CHECK(one_line(&said.out) && one_line(&said.err));
+    static const char start[] = "{\"event\":\"receipt\",\"receipt\":{\"receipt\":1,";
+    CHECK(strncmp(cordon_buf_text(&said.out), start, strlen(start)) == 0);
+    CHECK_CONTAINS(cordon_buf_text(&said.out), "\"kind\":\"refused\"");
+}
+
+static void a_probe_without_an_engine_still_reports_in_json(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    cordon_cleanup(spoken_clear) spoken said;
+    static const char *const words[] = {"probe", "--json", NULL};
+    REQUIRE(sandbox_enter(&box));
+    REQUIRE(run(&box, "DOCKER_HOST=unix:///nonexistent", words, &said));
+    CHECK_INT(said.status, 125);
+    CHECK_CONTAINS(cordon_buf_text(&said.out), "\"checks\":[],\"ok\":false}\n");
+    CHECK(one_line(&said.out) && one_line(&said.err));
+}
+
+static void help_and_version_need_nothing(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const char *const lines[][3] = {{"help", NULL},          {"--help", NULL},
+                                           {"run", "--help", NULL}, {"help", "probe", NULL},
+                                           {"version", NULL},       {"--version", NULL}};
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        cordon_cleanup(spoken_clear) spoken said;
+        REQUIRE(run(&box, "DOCKER_HOST=nonsense", lines[i], &said));
+        CHECK_INT(said.status, 0);
+        CHECK_CONTAINS(cordon_buf_text(&said.out), "cordon");
+        CHECK_STR(cordon_buf_text(&said.err), "");
+    }
+}
+
+CORDON_TEST_MAIN("cli_bad_input", TEST(a_command_line_that_is_wrong_is_told_in_one_line),
+                 TEST(what_policy_does_not_allow_never_reaches_an_engine),
+                 TEST(an_endpoint_that_is_no_engine_is_named),
+                 TEST(a_configuration_is_held_to_its_grammar_and_its_owner),
+                 TEST(a_daemon_that_never_answers_costs_the_deadline_and_no_more),
+                 TEST(a_daemon_that_answers_garbage_is_not_believed),
+                 TEST(a_refusal_with_json_is_one_event_on_standard_output),
+                 TEST(a_probe_without_an_engine_still_reports_in_json),
+                 TEST(help_and_version_need_nothing))
