@@ -262,8 +262,7 @@ static inline void rig_hang_up(rig *r)
 static inline bool rig_send_release(rig *r, const rig_release *what)
 {
     cordon_auto(cordon_frame) frame = {0};
-    return rig_build(r, what, &frame) &&
-           CHECK(rig_send(r, frame.bytes.data, frame.bytes.length));
+    return rig_build(r, what, &frame) && CHECK(rig_send(r, frame.bytes.data, frame.bytes.length));
 }
 
 /* One frame of the gate's at `bytes`: its fields into code, signal, started. */
@@ -332,8 +331,7 @@ static inline bool rig_output_is(const rig *r, const char *want)
                             memcmp(r->out.data + r->output, want, length) == 0,
                         "output \"%.*s\", want \"%s\"; stderr \"%s\"",
                         (int)(r->output_length < 200 ? r->output_length : 200),
-                        r->out.data ? r->out.data + r->output : "", want,
-                        cordon_buf_text(&r->err));
+                        r->out.data ? r->out.data + r->output : "", want, cordon_buf_text(&r->err));
 }
 
 static inline void rig_clear(rig *r)

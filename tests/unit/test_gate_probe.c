@@ -31,12 +31,12 @@ static void options_are_read(void)
 {
     cordon_err err = CORDON_ERR_INIT;
     cordon_probe probe;
-    char *argv[] = {(char[]){"probe"},      (char[]){"--proxy"},    (char[]){"10.213.0.2:3128"},
-                    (char[]){"--pinned"},   (char[]){"a.example"},  (char[]){"--gateway"},
-                    (char[]){"10.213.0.1"}, (char[]){"--gateway"},  (char[]){"10.213.0.9"},
-                    (char[]){"--worktree"}, (char[]){"/work"},      (char[]){"--writable"},
-                    (char[]){"no"},         (char[]){"--fenced"},   (char[]){"yes"},
-                    (char[]){"--upstream"}, (char[]){"yes"},        (char[]){"--port"},
+    char *argv[] = {(char[]){"probe"},      (char[]){"--proxy"},     (char[]){"10.213.0.2:3128"},
+                    (char[]){"--pinned"},   (char[]){"a.example"},   (char[]){"--gateway"},
+                    (char[]){"10.213.0.1"}, (char[]){"--gateway"},   (char[]){"10.213.0.9"},
+                    (char[]){"--worktree"}, (char[]){"/work"},       (char[]){"--writable"},
+                    (char[]){"no"},         (char[]){"--fenced"},    (char[]){"yes"},
+                    (char[]){"--upstream"}, (char[]){"yes"},         (char[]){"--port"},
                     (char[]){"4242"},       (char[]){"--pinned-ms"}, (char[]){"900"}};
     REQUIRE_OK(cordon_probe_parse(21, argv, &probe, &err), err);
     CHECK_STR(probe.proxy_address, "10.213.0.2");

@@ -20,14 +20,38 @@ typedef struct item {
     size_t length; /* 0: strlen */
 } item;
 
-#define VERSION    {.tag = CORDON_GATE_RELEASE_VERSION, .number = CORDON_GATE_VERSION}
-#define KEY        {.tag = CORDON_GATE_RELEASE_EXIT_KEY, .text = (const char *)exit_key, .length = 32}
-#define ARGV(t)    {.tag = CORDON_GATE_RELEASE_ARGV, .text = t}
-#define ENV(t)     {.tag = CORDON_GATE_RELEASE_ENV, .text = t}
-#define CWD(t)     {.tag = CORDON_GATE_RELEASE_CWD, .text = t}
-#define INPUT(t)   {.tag = CORDON_GATE_RELEASE_STDIN, .text = t}
-#define RULE(t)    {.tag = CORDON_GATE_RELEASE_RULE, .text = t}
-#define LANDLOCK(n) {.tag = CORDON_GATE_RELEASE_LANDLOCK, .number = n}
+#define VERSION                                                                                    \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_VERSION, .number = CORDON_GATE_VERSION                          \
+    }
+#define KEY                                                                                        \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_EXIT_KEY, .text = (const char *)exit_key, .length = 32          \
+    }
+#define ARGV(t)                                                                                    \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_ARGV, .text = t                                                 \
+    }
+#define ENV(t)                                                                                     \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_ENV, .text = t                                                  \
+    }
+#define CWD(t)                                                                                     \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_CWD, .text = t                                                  \
+    }
+#define INPUT(t)                                                                                   \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_STDIN, .text = t                                                \
+    }
+#define RULE(t)                                                                                    \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_RULE, .text = t                                                 \
+    }
+#define LANDLOCK(n)                                                                                \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_LANDLOCK, .number = n                                           \
+    }
 
 /* Items up to the first with tag 0. */
 static int parse(const item *items, const uint8_t *key, cordon_release **ret_release,
@@ -35,8 +59,8 @@ static int parse(const item *items, const uint8_t *key, cordon_release **ret_rel
 {
     cordon_err build = CORDON_ERR_INIT;
     cordon_auto(cordon_frame) frame = {0};
-    bool ok = cordon_frame_init(&frame, CORDON_GATE_MAGIC_RELEASE, CORDON_GATE_RELEASE_MAX,
-                                &build) == 0;
+    bool ok =
+        cordon_frame_init(&frame, CORDON_GATE_MAGIC_RELEASE, CORDON_GATE_RELEASE_MAX, &build) == 0;
     for (const item *i = items; ok && i->tag != 0; i++)
         ok = (i->text ? cordon_frame_add_bytes(&frame, i->tag, i->text,
                                                i->length ? i->length : strlen(i->text), &build)
@@ -184,9 +208,10 @@ static void rules_are_read(void)
 static void bad_rules_are_refused(void)
 {
     static const char *const bad[] = {
-        "",          "read",        "read ",       "read x",      " read /x",      "READ /x",
-        "reading /", "connect",     "connect 0",   "connect 65536", "connect -1", "connect 80 ",
-        "connect 0x50", "connect 080", "bind 80",  "read  /x",
+        "",           "read",        "read ",        "read x",      " read /x",
+        "READ /x",    "reading /",   "connect",      "connect 0",   "connect 65536",
+        "connect -1", "connect 80 ", "connect 0x50", "connect 080", "bind 80",
+        "read  /x",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cordon_err err = CORDON_ERR_INIT;

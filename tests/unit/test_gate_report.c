@@ -125,11 +125,10 @@ static void mountinfo_lines_are_taken_apart(void)
     REQUIRE_OK(cordon_report_init(&report, nonce, &err), err);
     REQUIRE_OK(cordon_mountinfo_facts(slice(lines), &report, &err), err);
     REQUIRE(facts_of(&report, text, sizeof text));
-    CHECK_STR(text,
-              "mount=/mnt2\text3\trw,noatime\trw,errors=c\t/dev/root\t/mnt1\t"
-              "master:1 propagate_from:2\n"
-              "mount=/\toverlay\tro,relatime\trw,lowerdir=/a:/b\toverlay\t/\t\n"
-              "mount=/with\\040blank\ttmpfs\trw\trw\t\t/\t\n");
+    CHECK_STR(text, "mount=/mnt2\text3\trw,noatime\trw,errors=c\t/dev/root\t/mnt1\t"
+                    "master:1 propagate_from:2\n"
+                    "mount=/\toverlay\tro,relatime\trw,lowerdir=/a:/b\toverlay\t/\t\n"
+                    "mount=/with\\040blank\ttmpfs\trw\trw\t\t/\t\n");
 }
 
 static void broken_mountinfo_lines_are_refused(void)
@@ -156,7 +155,7 @@ static void broken_mountinfo_lines_are_refused(void)
 }
 
 #define STATUS_GOOD                                                                                \
-    "Name:\tcordon-guard\nUmask:\t0022\nUid:\t1000\t1000\t1000\t1001\nGid:\t5\t5\t5\t5\n"           \
+    "Name:\tcordon-guard\nUmask:\t0022\nUid:\t1000\t1000\t1000\t1001\nGid:\t5\t5\t5\t5\n"          \
     "Groups:\t5 20 \nCapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"                       \
     "CapEff:\t0000000000000000\nCapBnd:\t00000000a80425fb\nCapAmb:\t0000000000000000\n"            \
     "NoNewPrivs:\t1\nSeccomp:\t2\n"
@@ -270,10 +269,8 @@ static void make_address(message *m)
 
 static void make_route(message *m, unsigned char type, unsigned char table)
 {
-    struct rtmsg body = {.rtm_family = AF_INET,
-                         .rtm_dst_len = 29,
-                         .rtm_table = table,
-                         .rtm_type = type};
+    struct rtmsg body = {
+        .rtm_family = AF_INET, .rtm_dst_len = 29, .rtm_table = table, .rtm_type = type};
     const unsigned char to[4] = {10, 213, 0, 0};
     int out = 2;
     begin(m, RTM_NEWROUTE, &body, sizeof body);
