@@ -7,12 +7,13 @@
 #include <sys/stat.h>
 
 #include "config.h"
+#include "handle.h"
 #include "kit/cleanup.h"
 
 /* Who a step is when the caller is root and no worktree says otherwise. */
 #define INVOCATION_NOBODY 65532
 
-void cordon_invocation_free(cordon_invocation *invocation)
+static void invocation_destroy(cordon_invocation *invocation)
 {
     if (invocation == NULL)
         return;
@@ -21,7 +22,13 @@ void cordon_invocation_free(cordon_invocation *invocation)
     free(invocation->state_dir);
     free(invocation);
 }
-CORDON_DEFINE_AUTO_PTR(cordon_invocation, cordon_invocation_free)
+CORDON_DEFINE_AUTO_PTR(cordon_invocation, invocation_destroy)
+
+void cordon_invocation_free(cordon_invocation *invocation)
+{
+    if (cordon_handle_remove(CORDON_HANDLE_INVOCATION, invocation))
+        invocation_destroy(invocation);
+}
 
 /* All sockets of engines that we know of: none may be reachable from a worktree. */
 static int worktree_sockets(const cordon_invocation *invocation, cordon_fact_list *sockets,
@@ -165,8 +172,16 @@ int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
                           const cordon_invocation_options *options,
                           cordon_invocation **ret_invocation, cordon_err *err)
 {
-    cordon_auto_ptr(cordon_invocation) invocation = calloc(1, sizeof(*invocation));
+    cordon_auto_ptr(cordon_invocation) invocation = NULL;
 
+    if (cordon_handle_check(CORDON_HANDLE_ENGINE, engine, err) != 0 ||
+        cordon_handle_check(CORDON_HANDLE_CONFIG, config, err) != 0 ||
+        cordon_handle_check(CORDON_HANDLE_POLICY, policy, err) != 0)
+        return -1;
+    if (policy->config != config)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                           "the policy was made from another configuration");
+    invocation = calloc(1, sizeof(*invocation));
     if (invocation == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
     invocation->worktree = (cordon_worktree)CORDON_WORKTREE_INIT;
@@ -187,6 +202,8 @@ int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
         cordon_refuse_as(err, CORDON_REFUSED_WORKTREE);
         return -1;
     }
+    if (cordon_handle_add(CORDON_HANDLE_INVOCATION, invocation, err) != 0)
+        return -1;
     *ret_invocation = CORDON_TAKE(invocation);
     return 0;
 }

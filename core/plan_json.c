@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "handle.h"
 #include "kit/jsonw.h"
 
 #define PLAN_JSON_MAX (1u << 20)
@@ -225,7 +226,8 @@ int cordon_config_json(const cordon_config *config, char **ret_json, cordon_err 
 {
     cordon_auto(cordon_buf) text = cordon_buf_make(PLAN_JSON_MAX);
 
-    if (write_config(config, &text, err) != 0)
+    if (cordon_handle_check(CORDON_HANDLE_CONFIG, config, err) != 0 ||
+        write_config(config, &text, err) != 0)
         return -1;
     return cordon_buf_take(&text, ret_json, NULL, err);
 }

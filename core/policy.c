@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "handle.h"
 #include "kit/cleanup.h"
 
 static const cordon_phase phases[] = {
@@ -81,7 +82,7 @@ static bool argv_equal(char *const *approved, size_t count, const char *const *a
     return true;
 }
 
-void cordon_policy_free(cordon_policy *policy)
+static void policy_destroy(cordon_policy *policy)
 {
     if (policy == NULL)
         return;
@@ -91,16 +92,26 @@ void cordon_policy_free(cordon_policy *policy)
     cordon_vendor_free(policy->vendor);
     free(policy);
 }
-CORDON_DEFINE_AUTO_PTR(cordon_policy, cordon_policy_free)
+CORDON_DEFINE_AUTO_PTR(cordon_policy, policy_destroy)
+
+void cordon_policy_free(cordon_policy *policy)
+{
+    if (cordon_handle_remove(CORDON_HANDLE_POLICY, policy))
+        policy_destroy(policy);
+}
 
 int cordon_policy_new(const cordon_config *config, const char *vendor, const char *phase,
                       cordon_policy **ret_policy, cordon_err *err)
 {
-    cordon_auto_ptr(cordon_policy) policy = calloc(1, sizeof(*policy));
-    const cordon_trust trust = {.uid = config->uid, .worktree = config->worktree};
+    cordon_auto_ptr(cordon_policy) policy = NULL;
+    cordon_trust trust = {0};
 
+    if (cordon_handle_check(CORDON_HANDLE_CONFIG, config, err) != 0)
+        return -1;
+    policy = calloc(1, sizeof(*policy));
     if (policy == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    trust = (cordon_trust){.uid = config->uid, .worktree = config->worktree};
     policy->config = config;
     if (cordon_phase_find(phase, &policy->phase, err) != 0)
         return -1;
@@ -108,6 +119,8 @@ int cordon_policy_new(const cordon_config *config, const char *vendor, const cha
         cordon_refuse_as(err, CORDON_REFUSED_CONFIG);
         return -1;
     }
+    if (cordon_handle_add(CORDON_HANDLE_POLICY, policy, err) != 0)
+        return -1;
     *ret_policy = CORDON_TAKE(policy);
     return 0;
 }
@@ -127,6 +140,8 @@ int cordon_policy_approve(cordon_policy *policy, const char *const *argv, size_t
 {
     cordon_argv *larger;
 
+    if (cordon_handle_check(CORDON_HANDLE_POLICY, policy, err) != 0)
+        return -1;
     if (policy->frozen)
         return CORDON_FAIL(err, CORDON_ERR_INVALID,
                            "the policy has made a command already and can't be changed");
@@ -157,7 +172,7 @@ static bool policy_approves(const cordon_policy *policy, const char *const *argv
     return false;
 }
 
-void cordon_command_free(cordon_command *command)
+static void command_destroy(cordon_command *command)
 {
     if (command == NULL)
         return;
@@ -165,10 +180,17 @@ void cordon_command_free(cordon_command *command)
     free(command->upstream);
     free(command);
 }
-CORDON_DEFINE_AUTO_PTR(cordon_command, cordon_command_free)
+CORDON_DEFINE_AUTO_PTR(cordon_command, command_destroy)
 
-static int command_new(cordon_policy *policy, cordon_command_kind kind, const char *const *argv,
-                       size_t argc, cordon_command **ret_command, cordon_err *err)
+void cordon_command_free(cordon_command *command)
+{
+    if (cordon_handle_remove(CORDON_HANDLE_COMMAND, command))
+        command_destroy(command);
+}
+
+static int command_new(const cordon_policy *policy, cordon_command_kind kind,
+                       const char *const *argv, size_t argc, cordon_command **ret_command,
+                       cordon_err *err)
 {
     cordon_auto_ptr(cordon_command) command = calloc(1, sizeof(*command));
 
@@ -178,15 +200,28 @@ static int command_new(cordon_policy *policy, cordon_command_kind kind, const ch
     command->kind = kind;
     if (argv_copy(argv, argc, &command->argv, err) != 0)
         return -1;
-    policy->frozen = true;
     *ret_command = CORDON_TAKE(command);
+    return 0;
+}
+
+/* From here on the command is a handle, and the policy cannot change any more. */
+static int command_hand_out(cordon_policy *policy, cordon_command **command,
+                            cordon_command **ret_command, cordon_err *err)
+{
+    if (cordon_handle_add(CORDON_HANDLE_COMMAND, *command, err) != 0)
+        return -1;
+    policy->frozen = true;
+    *ret_command = CORDON_TAKE(*command);
     return 0;
 }
 
 int cordon_command_runner(cordon_policy *policy, const char *const *argv, size_t argc,
                           cordon_command **ret_command, cordon_err *err)
 {
-    if (policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
+    cordon_auto_ptr(cordon_command) command = NULL;
+
+    if (cordon_handle_check(CORDON_HANDLE_POLICY, policy, err) != 0 ||
+        policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
         return -1;
     if (!policy_approves(policy, argv, argc)) {
         cordon_err_set(err, CORDON_ERR_REFUSED, 0,
@@ -196,7 +231,9 @@ int cordon_command_runner(cordon_policy *policy, const char *const *argv, size_t
         cordon_refuse_as(err, CORDON_REFUSED_NOT_APPROVED);
         return -1;
     }
-    return command_new(policy, CORDON_COMMAND_RUNNER, argv, argc, ret_command, err);
+    if (command_new(policy, CORDON_COMMAND_RUNNER, argv, argc, &command, err) != 0)
+        return -1;
+    return command_hand_out(policy, &command, ret_command, err);
 }
 
 int cordon_command_probe(cordon_policy *policy, const char *upstream, cordon_command **ret_command,
@@ -205,6 +242,8 @@ int cordon_command_probe(cordon_policy *policy, const char *upstream, cordon_com
     static const char *const argv[] = {"probe"};
     cordon_auto_ptr(cordon_command) command = NULL;
 
+    if (cordon_handle_check(CORDON_HANDLE_POLICY, policy, err) != 0)
+        return -1;
     if (upstream != NULL && cordon_vendor_check_address(upstream, err) != 0) {
         cordon_err_wrap(err, "upstream");
         return -1;
@@ -213,6 +252,5 @@ int cordon_command_probe(cordon_policy *policy, const char *upstream, cordon_com
         return -1;
     if (upstream != NULL && (command->upstream = strdup(upstream)) == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    *ret_command = CORDON_TAKE(command);
-    return 0;
+    return command_hand_out(policy, &command, ret_command, err);
 }

@@ -6,6 +6,7 @@
 
 #include "config.h"
 #include "gate/blob.h"
+#include "handle.h"
 #include "kit/hash.h"
 #include "refusal.h"
 #include "worktree.h"
@@ -23,13 +24,19 @@ void cordon_guard_digest(char ret_digest[CORDON_GUARD_DIGEST_SIZE])
     cordon_hex_encode(digest, sizeof(digest), ret_digest);
 }
 
-void cordon_config_free(cordon_config *config)
+static void config_destroy(cordon_config *config)
 {
     if (config != NULL)
         cordon_config_clear(config);
     free(config);
 }
-CORDON_DEFINE_AUTO_PTR(cordon_config, cordon_config_free)
+CORDON_DEFINE_AUTO_PTR(cordon_config, config_destroy)
+
+void cordon_config_free(cordon_config *config)
+{
+    if (cordon_handle_remove(CORDON_HANDLE_CONFIG, config))
+        config_destroy(config);
+}
 
 int cordon_configure(const cordon_host *host, const char *file, const char *worktree,
                      cordon_config **ret_config, cordon_err *err)
@@ -56,6 +63,8 @@ int cordon_configure(const cordon_host *host, const char *file, const char *work
     }
     config->uid = host->uid;
     config->worktree = CORDON_TAKE(resolved.path);
+    if (cordon_handle_add(CORDON_HANDLE_CONFIG, config, err) != 0)
+        return -1;
     *ret_config = CORDON_TAKE(config);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "handle.h"
 #include "kit/cleanup.h"
 
 #define RECEIPT_JSON_MAX (1u << 20)
@@ -26,13 +27,19 @@ static const struct {
     [CORDON_RESULT_ERROR] = {"error", 125},
 };
 
-void cordon_receipt_free(cordon_receipt *receipt)
+void cordon_receipt_destroy(cordon_receipt *receipt)
 {
     if (receipt == NULL)
         return;
     cordon_egress_clear(&receipt->egress);
     free(receipt->worktree);
     free(receipt);
+}
+
+void cordon_receipt_free(cordon_receipt *receipt)
+{
+    if (cordon_handle_remove(CORDON_HANDLE_RECEIPT, receipt))
+        cordon_receipt_destroy(receipt);
 }
 
 int cordon_receipt_new(cordon_receipt **ret_receipt, cordon_err *err)
@@ -98,8 +105,13 @@ static const char *text_or_null(const char *text)
 
 void cordon_receipt_result(const cordon_receipt *receipt, cordon_result *ret_result)
 {
-    bool refused = receipt->refusal.code != CORDON_REFUSED_NONE;
+    bool refused;
 
+    *ret_result =
+        (cordon_result){.kind = CORDON_RESULT_UNKNOWN, .kind_name = "error", .status = 125};
+    if (!cordon_handle_is_live(CORDON_HANDLE_RECEIPT, receipt))
+        return;
+    refused = receipt->refusal.code != CORDON_REFUSED_NONE;
     *ret_result = (cordon_result){
         .kind = receipt->kind,
         .kind_name = kinds[receipt->kind].name,
@@ -117,7 +129,7 @@ void cordon_receipt_result(const cordon_receipt *receipt, cordon_result *ret_res
 bool cordon_receipt_leftover(const cordon_receipt *receipt, size_t index,
                              cordon_leftover *ret_leftover)
 {
-    if (index >= receipt->left_count)
+    if (!cordon_handle_is_live(CORDON_HANDLE_RECEIPT, receipt) || index >= receipt->left_count)
         return false;
     *ret_leftover = (cordon_leftover){
         .type = receipt->left[index].type,
@@ -225,6 +237,8 @@ int cordon_receipt_json(const cordon_receipt *receipt, char **ret_json, cordon_e
     cordon_auto(cordon_buf) text = cordon_buf_make(RECEIPT_JSON_MAX);
     cordon_jsonw json;
 
+    if (cordon_handle_check(CORDON_HANDLE_RECEIPT, receipt, err) != 0)
+        return -1;
     cordon_jsonw_init(&json, &text);
     cordon_jsonw_begin_object(&json, NULL);
     cordon_jsonw_i64(&json, "receipt", 1);
@@ -260,6 +274,10 @@ int cordon_receipt_new_failed(const cordon_err *failure, const char *vendor, con
     (void)snprintf(receipt->vendor, sizeof(receipt->vendor), "%s", vendor != NULL ? vendor : "");
     (void)snprintf(receipt->phase, sizeof(receipt->phase), "%s", phase != NULL ? phase : "");
     cordon_receipt_fail(receipt, failure, false);
+    if (cordon_handle_add(CORDON_HANDLE_RECEIPT, receipt, err) != 0) {
+        cordon_receipt_destroy(receipt);
+        return -1;
+    }
     *ret_receipt = receipt;
     return 0;
 }

@@ -59,6 +59,9 @@ struct cordon_receipt {
     size_t left_count;
 };
 
+/* Frees a receipt, handed out or not. */
+void cordon_receipt_destroy(cordon_receipt *receipt);
+
 /* A zeroed receipt that says ERROR until it is told better. */
 int cordon_receipt_new(cordon_receipt **ret_receipt, cordon_err *err)
     __attribute__((warn_unused_result));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "handle.h"
 #include "kit/httpc.h"
 
 void cordon_run_progress(const cordon_run *run, const char *word, const char *format, ...)
@@ -84,7 +85,7 @@ void cordon_run_free(cordon_run *run)
 {
     if (run == NULL)
         return;
-    cordon_receipt_free(run->receipt);
+    cordon_receipt_destroy(run->receipt);
     cordon_watch_close(&run->watch);
     cordon_stream_close(run->proxy_stream);
     cordon_stream_close(run->step_stream);
@@ -127,6 +128,12 @@ int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
 {
     cordon_auto_ptr(cordon_run) run = NULL;
 
+    if (cordon_handle_check(CORDON_HANDLE_INVOCATION, invocation, err) != 0 ||
+        cordon_handle_check(CORDON_HANDLE_COMMAND, command, err) != 0 ||
+        cordon_handle_check(CORDON_HANDLE_ENGINE, invocation->engine, err) != 0 ||
+        cordon_handle_check(CORDON_HANDLE_CONFIG, invocation->config, err) != 0 ||
+        cordon_handle_check(CORDON_HANDLE_POLICY, invocation->policy, err) != 0)
+        return -1;
     if (command->policy != invocation->policy)
         return CORDON_FAIL(err, CORDON_ERR_INVALID,
                            "the command was made by another policy than the invocation's");
@@ -264,10 +271,13 @@ int cordon_invocation_run(cordon_invocation *invocation, const cordon_command *c
 {
     cordon_auto_ptr(cordon_run) run = NULL;
 
+    if (cordon_run_new(invocation, command, io, &run, err) != 0)
+        return -1;
     if (invocation->used)
         return CORDON_FAIL(err, CORDON_ERR_INVALID,
                            "this invocation has run already; make a new one");
-    if (cordon_run_new(invocation, command, io, &run, err) != 0 || run_describe(run, err) != 0)
+    if (run_describe(run, err) != 0 ||
+        cordon_handle_add(CORDON_HANDLE_RECEIPT, run->receipt, err) != 0)
         return -1;
     invocation->used = true;
     run_carry(run);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine_cache.h"
+#include "handle.h"
 #include "kit/cleanup.h"
 
 #define SESSION_UNIX "unix://"
@@ -33,7 +34,7 @@ cordon_select_env cordon_session_env(const cordon_host *host, const char *option
     };
 }
 
-void cordon_engine_free(cordon_engine *engine)
+static void engine_destroy(cordon_engine *engine)
 {
     if (engine == NULL)
         return;
@@ -46,7 +47,13 @@ void cordon_engine_free(cordon_engine *engine)
     free(engine->why);
     free(engine);
 }
-CORDON_DEFINE_AUTO_PTR(cordon_engine, cordon_engine_free)
+CORDON_DEFINE_AUTO_PTR(cordon_engine, engine_destroy)
+
+void cordon_engine_free(cordon_engine *engine)
+{
+    if (cordon_handle_remove(CORDON_HANDLE_ENGINE, engine))
+        engine_destroy(engine);
+}
 
 static const cordon_engine_ops *session_ops(cordon_engine_kind kind)
 {
@@ -122,6 +129,8 @@ static int session_try(const cordon_candidate *candidate, const cordon_host *hos
     }
     if (session_connect(engine, candidate, host->state_dir, dl, err) != 0)
         return -1;
+    if (cordon_handle_add(CORDON_HANDLE_ENGINE, engine, err) != 0)
+        return -1;
     *ret_engine = CORDON_TAKE(engine);
     return 0;
 }
@@ -135,7 +144,8 @@ int cordon_engine_open(const cordon_config *config, const cordon_host *host, con
     cordon_auto(cordon_candidates) candidates = {0};
     cordon_select_env env = cordon_session_env(host, name);
 
-    if (cordon_select(config, &env, cordon_select_probe, NULL, &candidates, err) != 0)
+    if (cordon_handle_check(CORDON_HANDLE_CONFIG, config, err) != 0 ||
+        cordon_select(config, &env, cordon_select_probe, NULL, &candidates, err) != 0)
         return -1;
     for (size_t i = 0; i < candidates.count; i++) {
         cordon_err failure = CORDON_ERR_INIT;
@@ -161,8 +171,12 @@ static const char *text_or_empty(const char *text)
 
 void cordon_engine_describe(const cordon_engine *engine, cordon_engine_info *ret_info)
 {
+    static const cordon_engine_info no_info = {"", "", "", "", "", "", "", "", 0, 0, 0, 0, 0, 0};
     const cordon_engine_facts *facts = &engine->facts;
 
+    *ret_info = no_info;
+    if (!cordon_handle_is_live(CORDON_HANDLE_ENGINE, engine))
+        return;
     *ret_info = (cordon_engine_info){
         .name = engine->name,
         .kind = engine->ops->name,
@@ -213,7 +227,8 @@ int cordon_engine_candidates(const cordon_config *config, const cordon_host *hos
     cordon_select_env env = cordon_session_env(host, name);
     cordon_engine_candidate *list;
 
-    if (cordon_select(config, &env, cordon_select_probe, NULL, &found, err) != 0)
+    if (cordon_handle_check(CORDON_HANDLE_CONFIG, config, err) != 0 ||
+        cordon_select(config, &env, cordon_select_probe, NULL, &found, err) != 0)
         return -1;
     list = calloc(found.count > 0 ? found.count : 1, sizeof(*list));
     if (list == NULL)
