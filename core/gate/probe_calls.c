@@ -85,9 +85,11 @@ static long try_umount(const cordon_probe *probe)
     return umount2("/", MNT_EXPIRE);
 }
 
+/* To where it is: who has the right gets EBUSY. */
 static long try_pivot_root(const cordon_probe *probe)
 {
-    return syscall(SYS_pivot_root, probe->scratch, probe->scratch);
+    (void)probe;
+    return syscall(SYS_pivot_root, "/", "/");
 }
 
 static long try_open_tree(const cordon_probe *probe)

@@ -257,7 +257,7 @@ static cordon_rule_kind find_kind(cordon_slice verb)
     return CORDON_RULE_UNKNOWN;
 }
 
-static int parse_port(cordon_slice text, cordon_rule *rule, cordon_err *err)
+static int parse_port(cordon_slice text, uint16_t *ret_port, cordon_err *err)
 {
     uint64_t port = 0;
     if (cordon_num_u64(text.text, text.length, 1, 65535, &port, err) < 0) {
@@ -265,18 +265,19 @@ static int parse_port(cordon_slice text, cordon_rule *rule, cordon_err *err)
         cordon_err_wrap(err, "connect rule");
         return -1;
     }
-    rule->port = (uint16_t)port;
+    *ret_port = (uint16_t)port;
     return 0;
 }
 
-static int parse_path(cordon_slice text, cordon_rule *rule, cordon_err *err)
+static int parse_path(cordon_slice text, char **ret_path, cordon_err *err)
 {
     if (text.length == 0 || text.text[0] != '/' || text.length > CORDON_RELEASE_PATH_BYTES_MAX ||
         memchr(text.text, '\0', text.length))
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "a rule whose path is not absolute");
-    rule->path = strndup(text.text, text.length);
-    if (!rule->path)
+    char *path = strndup(text.text, text.length);
+    if (!path)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    *ret_path = path;
     return 0;
 }
 
@@ -284,18 +285,19 @@ int cordon_rule_parse(cordon_slice text, cordon_rule *ret_rule, cordon_err *err)
 {
     cordon_slice rest = text;
     cordon_slice verb = {.text = "", .length = 0};
-    cordon_rule rule = {0};
+    char *path = NULL;
+    uint16_t port = 0;
     (void)cordon_slice_cut(&rest, ' ', &verb);
-    rule.kind = find_kind(verb);
-    if (rule.kind == CORDON_RULE_UNKNOWN) {
+    cordon_rule_kind kind = find_kind(verb);
+    if (kind == CORDON_RULE_UNKNOWN) {
         char shown[CORDON_QUOTE_MAX];
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "not a rule: \"%s\"",
                            cordon_err_printable(shown, sizeof shown, text.text, text.length));
     }
-    int rc = rule.kind == CORDON_RULE_CONNECT ? parse_port(rest, &rule, err)
-                                              : parse_path(rest, &rule, err);
+    int rc =
+        kind == CORDON_RULE_CONNECT ? parse_port(rest, &port, err) : parse_path(rest, &path, err);
     if (rc < 0)
         return -1;
-    *ret_rule = rule;
+    *ret_rule = (cordon_rule){.kind = kind, .path = path, .port = port};
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 
+#include "gate/kernel.h"
 #include "gate/mountinfo.h"
 #include "gate/netinfo.h"
 #include "gate/report.h"
@@ -358,6 +359,15 @@ static void scan_sees_the_end_and_interruption(void)
                 CORDON_ERR_PROTOCOL, "out of sequence");
 }
 
+static void out_of_memory_kills_are_counted(void)
+{
+    CHECK_INT(cordon_kernel_parse_oom_kills(slice("low 0\nhigh 2\noom 5\noom_kill 3\n")), 3);
+    CHECK_INT(
+        cordon_kernel_parse_oom_kills(slice("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n")), 12);
+    CHECK_INT(cordon_kernel_parse_oom_kills(slice("oom_kill_disable 1\noom_kill x\n")), 0);
+    CHECK_INT(cordon_kernel_parse_oom_kills(slice("")), 0);
+}
+
 static void text_is_cut_exactly(void)
 {
     char line[8];
@@ -382,4 +392,5 @@ CORDON_TEST_MAIN("gate_report", TEST(a_report_carries_version_nonce_and_facts),
                  TEST(status_that_cannot_be_believed_is_refused),
                  TEST(network_messages_become_facts), TEST(damaged_network_messages_do_no_harm),
                  TEST(a_kernels_network_error_is_a_failure),
-                 TEST(scan_sees_the_end_and_interruption), TEST(text_is_cut_exactly))
+                 TEST(scan_sees_the_end_and_interruption), TEST(out_of_memory_kills_are_counted),
+                 TEST(text_is_cut_exactly))
