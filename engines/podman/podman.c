@@ -136,33 +136,40 @@ static int podman_describe(void *impl, cordon_deadline dl, cordon_engine_facts *
     return 0;
 }
 
-static void free_argv(char ***argv)
-{
-    for (char **arg = *argv; arg && *arg; arg++)
-        free(*arg);
-    free(*argv);
-}
+#define SERVE_WORDS 5
 
 /* --time=0: without it the service ends by itself after 5 s of silence. */
-static int podman_serve(const char *program, const char *socket_path, char ***ret_argv,
-                        cordon_err *err)
+static int fill_argv(char **argv, const char *program, const char *socket_path, cordon_err *err)
 {
     cordon_auto(cordon_buf) url = cordon_buf_make(PODMAN_PATH_MAX);
-    cordon_cleanup(free_argv) char **argv = calloc(6, sizeof *argv);
-    if (!argv)
-        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    if (socket_path[0] != '/')
-        return CORDON_FAIL(err, CORDON_ERR_INVALID, "socket path \"%s\" is not absolute",
-                           CORDON_QUOTE(socket_path));
     if (cordon_buf_printf(&url, err, "unix://%s", socket_path) != 0)
         return -1;
-    const char *const words[] = {program, "system", "service", "--time=0", cordon_buf_text(&url)};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    const char *const words[SERVE_WORDS] = {program, "system", "service", "--time=0",
+                                            cordon_buf_text(&url)};
+    for (size_t i = 0; i < SERVE_WORDS; i++) {
         if (cordon_fact_text_set(&argv[i], words[i], err) != 0)
             return -1;
     }
-    *ret_argv = CORDON_TAKE(argv);
     return 0;
+}
+
+static int podman_serve(const char *program, const char *socket_path, char ***ret_argv,
+                        cordon_err *err)
+{
+    if (socket_path[0] != '/')
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "socket path \"%s\" is not absolute",
+                           CORDON_QUOTE(socket_path));
+    char **argv = calloc(SERVE_WORDS + 1, sizeof *argv);
+    if (!argv)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    if (fill_argv(argv, program, socket_path, err) == 0) {
+        *ret_argv = argv;
+        return 0;
+    }
+    for (size_t i = 0; i < SERVE_WORDS; i++)
+        free(argv[i]);
+    free(argv);
+    return -1;
 }
 
 extern const cordon_engine_ops cordon_podman_ops;

@@ -194,39 +194,34 @@ int podman_decode_info(const void *bytes, size_t length, int major, cordon_engin
 
 /* --- lists --- */
 
-typedef int item_fn(cordon_json item, void *context, cordon_err *err);
-
-/* Every object of a list answer; null is how Go writes a list that nothing was added to. */
-static int each_item(const void *bytes, size_t length, item_fn *fn, void *context, cordon_err *err)
+/* A list answer; null, of no items, is how Go writes a list that nothing was added to. */
+static int parse_list(const void *bytes, size_t length, cordon_json_doc **ret_doc,
+                      cordon_json *ret_list, cordon_err *err)
 {
     cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_json_place list = {0};
     if (cordon_json_parse(bytes, length, PODMAN_LIST_MAX, 0, &doc, err) != 0 ||
         cordon_json_as_array(cordon_json_root(doc), &list, err) != 0)
         return -1;
-    if (list.has != CORDON_JSON_PRESENT)
-        return 0;
-    for (cordon_json_iter it = cordon_json_iterate(list.value); cordon_json_next(&it);) {
-        if (fn(it.value, context, err) != 0)
-            return -1;
-    }
+    *ret_list = cordon_json_root(doc);
+    *ret_doc = CORDON_TAKE(doc);
     return 0;
-}
-
-static int add_member(cordon_json item, void *context, cordon_err *err)
-{
-    const char *id = NULL;
-    if (podman_read_id(item, "Id", &id, err) != 0)
-        return -1;
-    return cordon_fact_list_add(context, id, err);
 }
 
 int podman_decode_members(const void *bytes, size_t length, cordon_fact_list *ret_ids,
                           cordon_err *err)
 {
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_auto(cordon_fact_list) ids = {0};
-    if (each_item(bytes, length, add_member, &ids, err) != 0)
+    cordon_json list = {0};
+    if (parse_list(bytes, length, &doc, &list, err) != 0)
         return -1;
+    for (cordon_json_iter it = cordon_json_iterate(list); cordon_json_next(&it);) {
+        const char *id = NULL;
+        if (podman_read_id(it.value, "Id", &id, err) != 0 ||
+            cordon_fact_list_add(&ids, id, err) != 0)
+            return -1;
+    }
     cordon_fact_list_known(&ids);
     cordon_fact_list_sort(&ids);
     *ret_ids = ids;
@@ -234,29 +229,12 @@ int podman_decode_members(const void *bytes, size_t length, cordon_fact_list *re
     return 0;
 }
 
-typedef struct listing {
-    cordon_object_type type;
-    cordon_list *list;
-} listing;
-
-static int add_slot(cordon_list *list, cordon_listed **ret_item, cordon_err *err)
-{
-    cordon_listed *grown = realloc(list->items, (list->count + 1) * sizeof *grown);
-    if (!grown)
-        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    list->items = grown;
-    *ret_item = &grown[list->count++];
-    **ret_item = (cordon_listed){0};
-    return 0;
-}
-
 /* Networks have one name, containers a list of them. */
-static int read_name(cordon_json item, cordon_object_type type, const char **ret_name,
-                     cordon_err *err)
+static int read_name(cordon_json item, bool network, const char **ret_name, cordon_err *err)
 {
-    cordon_json names;
+    cordon_json names = {0};
     cordon_json_string first = {0};
-    if (type == CORDON_OBJECT_NETWORK)
+    if (network)
         return cordon_json_need_string(item, "name", ret_name, err);
     if (cordon_json_need_array(item, "Names", &names, err) != 0)
         return -1;
@@ -269,37 +247,47 @@ static int read_name(cordon_json item, cordon_object_type type, const char **ret
     return 0;
 }
 
-static int add_listed(cordon_json item, void *context, cordon_err *err)
+static int read_listed(cordon_json item, bool network, cordon_listed *listed, cordon_err *err)
 {
-    static const cordon_factread_field container_labels[] = {
-        {"Labels", CORDON_READ_MAP, offsetof(cordon_listed, labels), CORDON_NULL_EMPTY},
-    };
-    static const cordon_factread_field network_labels[] = {
-        {"labels", CORDON_READ_MAP, offsetof(cordon_listed, labels), CORDON_NULL_EMPTY},
-    };
-    listing *l = context;
-    cordon_listed *slot = NULL;
+    const cordon_factread_field labels = {network ? "labels" : "Labels", CORDON_READ_MAP,
+                                          offsetof(cordon_listed, labels), CORDON_NULL_EMPTY};
     const char *id = NULL;
     const char *name = NULL;
-    bool network = l->type == CORDON_OBJECT_NETWORK;
     if (podman_read_id(item, network ? "id" : "Id", &id, err) != 0 ||
-        read_name(item, l->type, &name, err) != 0 || add_slot(l->list, &slot, err) != 0 ||
-        cordon_fact_text_set(&slot->id, id, err) != 0 ||
-        cordon_fact_text_set(&slot->name, name, err) != 0)
+        read_name(item, network, &name, err) != 0 ||
+        cordon_fact_text_set(&listed->id, id, err) != 0 ||
+        cordon_fact_text_set(&listed->name, name, err) != 0 ||
+        cordon_factread_fields(item, &labels, 1, listed, err) != 0)
         return -1;
-    if (cordon_factread_fields(item, network ? network_labels : container_labels, 1, slot, err) !=
-        0)
-        return -1;
-    cordon_fact_list_known(&slot->labels);
+    cordon_fact_list_known(&listed->labels); /* left out when there are none */
+    return 0;
+}
+
+static int read_list(cordon_json array, bool network, cordon_list *list, cordon_err *err)
+{
+    size_t count = cordon_json_count(array);
+    if (count == 0)
+        return 0;
+    list->items = calloc(count, sizeof *list->items);
+    if (!list->items)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    list->count = count;
+    size_t i = 0;
+    for (cordon_json_iter it = cordon_json_iterate(array); cordon_json_next(&it);) {
+        if (read_listed(it.value, network, &list->items[i++], err) != 0)
+            return -1;
+    }
     return 0;
 }
 
 int podman_decode_list(const void *bytes, size_t length, cordon_object_type type,
                        cordon_list *ret_list, cordon_err *err)
 {
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_auto(cordon_list) list = {0};
-    listing context = {.type = type, .list = &list};
-    if (each_item(bytes, length, add_listed, &context, err) != 0)
+    cordon_json array = {0};
+    if (parse_list(bytes, length, &doc, &array, err) != 0 ||
+        read_list(array, type == CORDON_OBJECT_NETWORK, &list, err) != 0)
         return -1;
     *ret_list = list;
     list = (cordon_list){0};

@@ -220,9 +220,10 @@ static int add_tmpfs_option(cordon_mount_fact *fact, const char *word, size_t le
     static const char *const propagations[] = {
         "private", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable",
     };
-    cordon_autofree char *text = strndup(word, length);
-    if (!text)
-        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    cordon_auto(cordon_buf) copy = cordon_buf_make(length);
+    if (cordon_buf_append(&copy, word, length, err) != 0)
+        return -1;
+    const char *text = cordon_buf_text(&copy);
     if (strcmp(text, "rw") == 0)
         fact->read_only = CORDON_FACT_NO;
     else if (strcmp(text, "ro") == 0)

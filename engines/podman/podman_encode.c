@@ -134,10 +134,10 @@ static int write_map(cordon_jsonw *w, const char *key, cordon_texts texts, cordo
                 return CORDON_FAIL(err, CORDON_ERR_INVALID, "%s: \"%s\" is given twice", key,
                                    CORDON_QUOTE(item));
         }
-        cordon_autofree char *name = strndup(item, length);
-        if (!name)
-            return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-        cordon_jsonw_string(w, name, item + length + 1);
+        cordon_auto(cordon_buf) name = cordon_buf_make(length);
+        if (cordon_buf_append(&name, item, length, err) != 0)
+            return -1;
+        cordon_jsonw_string(w, cordon_buf_text(&name), item + length + 1);
     }
     cordon_jsonw_end_object(w);
     return 0;

@@ -57,12 +57,19 @@ static const meaning meanings[] = {
     {NULL, "cannot stat `", PODMAN_ON_BINDS, CORDON_ERR_NOTFOUND},
 };
 
-/* libpod's error body; text points into doc or is "". */
+/* libpod's error body; texts point into doc or are "". */
 typedef struct error_body {
     cordon_json_doc *doc;
     const char *cause;
     const char *message;
 } error_body;
+
+static void error_body_clear(error_body *body)
+{
+    cordon_json_free(body->doc);
+    body->doc = NULL;
+}
+CORDON_DEFINE_AUTO(error_body, error_body_clear)
 
 /* False for anything but {"cause": text, "message": text, ...}: some answers are plain text. */
 static bool read_error_body(const cordon_buf *body, error_body *ret)
@@ -139,16 +146,14 @@ static int fail_unbelievable(podman *engine, const podman_request *request,
 static int fail_by_answer(podman *engine, const podman_request *request,
                           const cordon_httpc_response *response, cordon_err *err)
 {
-    error_body body = {.cause = "", .message = ""};
+    cordon_auto(error_body) body = {.cause = "", .message = ""};
     int status = response->status;
     if (status == 304 && (request->subjects & PODMAN_ON_CONTAINER) != 0 && request->mutating)
         return fail(engine, request, status, CORDON_ERR_CONFLICT, STATE_UNCHANGED,
                     sizeof STATE_UNCHANGED - 1, err);
     if (status < 400 || status > 599)
         return fail_unbelievable(engine, request, response, "an unexpected status", err);
-    bool readable = read_error_body(&response->body, &body);
-    cordon_auto_ptr(cordon_json_doc) doc = body.doc;
-    if (readable)
+    if (read_error_body(&response->body, &body))
         return fail(engine, request, status, code_of(request, status, &body), body.message,
                     strlen(body.message), err);
     /* SECURITY: libpod's "no such object" is JSON; a bare 404 is another server's or path's */
