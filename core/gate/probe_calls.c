@@ -8,7 +8,6 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/reboot.h>
-#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -17,7 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
@@ -374,80 +372,10 @@ static long try_iopl(const cordon_probe *probe)
 #endif
 }
 
-/* One rtnetlink change, and the kernel's acknowledgement as a result. */
-static long change_network(void *request, size_t length)
-{
-    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-    struct {
-        struct nlmsghdr head;
-        struct nlmsgerr body;
-    } answer;
-    cordon_autoclose int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    if (fd < 0 ||
-        sendto(fd, request, length, 0, (const struct sockaddr *)&kernel, sizeof kernel) < 0 ||
-        recv(fd, &answer, sizeof answer, 0) < (ssize_t)sizeof answer)
-        return -1;
-    if (answer.head.nlmsg_type != NLMSG_ERROR)
-        errno = EPROTO;
-    else
-        errno = -answer.body.error;
-    return answer.head.nlmsg_type == NLMSG_ERROR && answer.body.error == 0 ? 0 : -1;
-}
-
-/* A route to a documentation network (RFC 5737) through loopback. */
-static long try_add_route(const cordon_probe *probe)
-{
-    struct {
-        struct nlmsghdr head;
-        struct rtmsg body;
-        struct rtattr to;
-        unsigned char to_value[4];
-        struct rtattr out;
-        uint32_t out_value;
-    } request = {
-        .head = {.nlmsg_len = sizeof request,
-                 .nlmsg_type = RTM_NEWROUTE,
-                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
-        .body = {.rtm_family = AF_INET,
-                 .rtm_dst_len = 24,
-                 .rtm_table = RT_TABLE_MAIN,
-                 .rtm_protocol = RTPROT_STATIC,
-                 .rtm_scope = RT_SCOPE_LINK,
-                 .rtm_type = RTN_UNICAST},
-        .to = {.rta_len = RTA_LENGTH(4), .rta_type = RTA_DST},
-        .to_value = {203, 0, 113, 0},
-        .out = {.rta_len = RTA_LENGTH(4), .rta_type = RTA_OIF},
-        .out_value = 1,
-    };
-    (void)probe;
-    return change_network(&request, sizeof request);
-}
-
-static long try_add_address(const cordon_probe *probe)
-{
-    struct {
-        struct nlmsghdr head;
-        struct ifaddrmsg body;
-        struct rtattr local;
-        unsigned char local_value[4];
-    } request = {
-        .head = {.nlmsg_len = sizeof request,
-                 .nlmsg_type = RTM_NEWADDR,
-                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
-        .body = {.ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = 1},
-        .local = {.rta_len = RTA_LENGTH(4), .rta_type = IFA_LOCAL},
-        .local_value = {203, 0, 113, 1},
-    };
-    (void)probe;
-    return change_network(&request, sizeof request);
-}
-
 static const struct {
     const char *name;
     attempt_fn *attempt;
 } attempts[] = {
-    {"network.add-route", try_add_route},
-    {"network.add-address", try_add_address},
     {"mount.tmpfs", try_mount_tmpfs},
     {"mount.proc", try_mount_proc},
     {"mount.bind", try_mount_bind},

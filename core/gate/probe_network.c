@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <linux/rtnetlink.h>
 #include <linux/vm_sockets.h>
 #include <net/if.h>
 #include <netinet/icmp6.h>
@@ -263,6 +264,80 @@ static void check_listen(const cordon_probe *probe, const cordon_check *check, c
     cordon_found_attempt(found, listens, errno, "bind and listen");
 }
 
+/* One rtnetlink change, and the kernel's acknowledgement as a result. */
+static long change_network(void *request, size_t length)
+{
+    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    struct {
+        struct nlmsghdr head;
+        struct nlmsgerr body;
+    } answer;
+    cordon_autoclose int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0 ||
+        sendto(fd, request, length, 0, (const struct sockaddr *)&kernel, sizeof kernel) < 0 ||
+        recv(fd, &answer, sizeof answer, 0) < (ssize_t)sizeof answer)
+        return -1;
+    if (answer.head.nlmsg_type != NLMSG_ERROR)
+        errno = EPROTO;
+    else
+        errno = -answer.body.error;
+    return answer.head.nlmsg_type == NLMSG_ERROR && answer.body.error == 0 ? 0 : -1;
+}
+
+/* A route to a documentation network (RFC 5737) through loopback. */
+static long try_add_route(void)
+{
+    struct {
+        struct nlmsghdr head;
+        struct rtmsg body;
+        struct rtattr to;
+        unsigned char to_value[4];
+        struct rtattr out;
+        uint32_t out_value;
+    } request = {
+        .head = {.nlmsg_len = sizeof request,
+                 .nlmsg_type = RTM_NEWROUTE,
+                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
+        .body = {.rtm_family = AF_INET,
+                 .rtm_dst_len = 24,
+                 .rtm_table = RT_TABLE_MAIN,
+                 .rtm_protocol = RTPROT_STATIC,
+                 .rtm_scope = RT_SCOPE_LINK,
+                 .rtm_type = RTN_UNICAST},
+        .to = {.rta_len = RTA_LENGTH(4), .rta_type = RTA_DST},
+        .to_value = {203, 0, 113, 0},
+        .out = {.rta_len = RTA_LENGTH(4), .rta_type = RTA_OIF},
+        .out_value = 1,
+    };
+    return change_network(&request, sizeof request);
+}
+
+static long try_add_address(void)
+{
+    struct {
+        struct nlmsghdr head;
+        struct ifaddrmsg body;
+        struct rtattr local;
+        unsigned char local_value[4];
+    } request = {
+        .head = {.nlmsg_len = sizeof request,
+                 .nlmsg_type = RTM_NEWADDR,
+                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
+        .body = {.ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = 1},
+        .local = {.rta_len = RTA_LENGTH(4), .rta_type = IFA_LOCAL},
+        .local_value = {203, 0, 113, 1},
+    };
+    return change_network(&request, sizeof request);
+}
+
+static void check_change(const cordon_probe *probe, const cordon_check *check, cordon_found *found)
+{
+    (void)probe;
+    long rc = check->number == 0 ? try_add_route() : try_add_address();
+    int errnum = errno;
+    cordon_found_attempt(found, rc >= 0, errnum, "rtnetlink");
+}
+
 static void add_addresses(const cordon_probe_addresses *list, const char *kind,
                           cordon_checks *checks)
 {
@@ -307,4 +382,6 @@ void cordon_probe_add_network(const cordon_probe *probe, cordon_checks *checks)
     for (int i = 0; i < (int)(sizeof kinds / sizeof kinds[0]); i++)
         cordon_check_add(checks, "refused", check_socket, NULL, i, "%s", kinds[i].name);
     cordon_check_add(checks, "refused", check_vsock, NULL, 0, "socket.vsock");
+    cordon_check_add(checks, "refused", check_change, NULL, 0, "network.add-route");
+    cordon_check_add(checks, "refused", check_change, NULL, 1, "network.add-address");
 }
