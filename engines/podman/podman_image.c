@@ -124,12 +124,29 @@ static int read_removed(const cordon_buf *body, const char *id, cordon_err *err)
                        CORDON_QUOTE(text.has == CORDON_JSON_PRESENT ? text.text : ""));
 }
 
+/*
+ * SECURITY: libpod removes untagged parents along with an image and has no way to leave them
+ * (Docker's noprune is ignored). An image of one layer has no parent; what has more is not ours.
+ */
+static int check_orphan(podman *engine, const char *id, cordon_deadline dl, cordon_err *err)
+{
+    cordon_auto(cordon_image_facts) facts = {0};
+    if (inspect(engine, id, dl, &facts, err) != 0 || check_found(id, &facts, err) != 0)
+        return -1;
+    if (facts.layers.known && facts.layers.count <= 1)
+        return 0;
+    return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED,
+                       "remove image %s: Podman would remove the images that it is built on, too",
+                       id);
+}
+
 int podman_image_remove(void *impl, const char *id, cordon_deadline dl, cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
     if (podman_need_id(id, err) != 0 ||
-        cordon_buf_printf(&path, err, "/images/%s?force=false", id) != 0)
+        cordon_buf_printf(&path, err, "/images/%s?force=false", id) != 0 ||
+        check_orphan(impl, id, dl, err) != 0)
         return -1;
     podman_request request = {
         .what = "remove image",

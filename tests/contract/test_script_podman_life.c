@@ -316,6 +316,47 @@ static void a_load_is_done_when_an_image_came_out_of_it(void)
     }
 }
 
+#define LAYERS(list)                                                                               \
+    "{\"Id\":\"" ID "\",\"RepoDigests\":[],\"Config\":{},\"RootFS\":{\"Layers\":" list "}}"
+
+/* libpod takes untagged parents along, so only an image that has none may go. */
+static void an_image_with_parents_is_not_removed(void)
+{
+    static const struct {
+        const char *image;
+        const char *json;
+        cordon_code code;
+        size_t requests;
+    } rows[] = {
+        {LAYERS("[\"sha256:1\"]"), "{\"Deleted\":[\"" ID "\"],\"Errors\":[]}", CORDON_OK, 3},
+        {LAYERS("[\"sha256:1\"]"), "{\"Deleted\":[],\"Errors\":[\"busy\"]}", CORDON_ERR_ENGINE, 3},
+        {LAYERS("[\"sha256:1\"]"), "ok", CORDON_ERR_INDETERMINATE, 3},
+        {LAYERS("[\"sha256:1\",\"sha256:2\"]"), "{}", CORDON_ERR_UNSUPPORTED, 2},
+        {"{\"Id\":\"" ID "\"}", "{}", CORDON_ERR_UNSUPPORTED, 2},
+        {IMAGE_JSON(ID), "{}", CORDON_ERR_NOTFOUND, 2},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const udsd_step steps[] = {
+            PONG,
+            {.method = "GET",
+             .path = API "/images/" ID "/json",
+             .status = 200,
+             .json = rows[i].image},
+            {.method = "DELETE",
+             .path = API "/images/" ID "?force=false",
+             .status = 200,
+             .json = rows[i].json},
+        };
+        cordon_auto(rig) r = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(rig_start(&r, steps, COUNT(steps)));
+        int rc = ops->image_remove(r.impl, ID, soon(), &err);
+        TEST_RECORDF(err.code == rows[i].code && (rc == 0) == (rows[i].code == CORDON_OK),
+                     "row %zu: %s %.200s", i, cordon_code_name(err.code), err.message);
+        CHECK_INT(udsd_count(r.server), rows[i].requests);
+    }
+}
+
 static void serving_is_podman_system_service_for_ever(void)
 {
     cordon_err err = CORDON_ERR_INIT;
@@ -344,4 +385,5 @@ CORDON_TEST_MAIN("script_podman_life", TEST(a_start_that_did_not_happen_is_no_st
                  TEST(events_come_one_line_at_a_time),
                  TEST(an_image_is_what_was_asked_for_or_not_found),
                  TEST(a_load_is_done_when_an_image_came_out_of_it),
+                 TEST(an_image_with_parents_is_not_removed),
                  TEST(serving_is_podman_system_service_for_ever))
