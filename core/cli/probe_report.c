@@ -58,26 +58,18 @@ static int refuse_leftover(void *context, const cordon_json_leftover *leftover, 
     return cordon_json_fail(leftover->at, err, "not a part of a probe report");
 }
 
-static int read_check(cordon_json line, cordon_cli_check *ret_check, cordon_err *err)
+static int read_check(cordon_json line, cordon_cli_check *check, cordon_err *err)
 {
-    const struct {
-        const char *key;
-        char **slot;
-    } texts[] = {{"name", &ret_check->name},
-                 {"want", &ret_check->want},
-                 {"got", &ret_check->got},
-                 {"detail", &ret_check->detail}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (copy_text(line, texts[i].key, texts[i].slot, err) != 0)
-            return -1;
-    }
-    return cordon_json_need_bool(line, "ok", &ret_check->ok, err);
+    if (copy_text(line, "name", &check->name, err) != 0 ||
+        copy_text(line, "want", &check->want, err) != 0 ||
+        copy_text(line, "got", &check->got, err) != 0 ||
+        copy_text(line, "detail", &check->detail, err) != 0)
+        return -1;
+    return cordon_json_need_bool(line, "ok", &check->ok, err);
 }
 
-/* The report owns the check from the first moment, so that a bad line leaks nothing. */
-static int add_check(reading *r, cordon_json line, cordon_err *err)
+static int make_room(cordon_cli_probe_report *report, cordon_err *err)
 {
-    cordon_cli_probe_report *report = &r->report;
     if (report->count == CORDON_CLI_PROBE_CHECKS_MAX)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "more than %d checks",
                            CORDON_CLI_PROBE_CHECKS_MAX);
@@ -86,14 +78,26 @@ static int add_check(reading *r, cordon_json line, cordon_err *err)
     if (!grown)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "probe report: out of memory");
     report->checks = grown;
-    cordon_cli_check *check = &grown[report->count++];
-    *check = (cordon_cli_check){0};
-    if (read_check(line, check, err) != 0)
-        return -1;
-    for (size_t i = 0; i + 1 < report->count; i++) {
-        if (strcmp(grown[i].name, check->name) == 0)
-            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "check %s is there twice", check->name);
+    return 0;
+}
+
+static int refuse_twin(const cordon_cli_probe_report *report, const char *name, cordon_err *err)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        if (strcmp(report->checks[i].name, name) == 0)
+            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "check %s is there twice", name);
     }
+    return 0;
+}
+
+static int add_check(reading *r, cordon_json line, cordon_err *err)
+{
+    cordon_cleanup(check_clear) cordon_cli_check check = {0};
+    if (read_check(line, &check, err) != 0 || refuse_twin(&r->report, check.name, err) != 0 ||
+        make_room(&r->report, err) != 0)
+        return -1;
+    r->report.checks[r->report.count++] = check;
+    check = (cordon_cli_check){0};
     return 0;
 }
 
