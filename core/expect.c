@@ -132,6 +132,8 @@ static int expect_mount_options(cordon_mount_fact *fact, const cordon_mount_spec
     cordon_fact_list *options = &fact->options;
 
     cordon_fact_list_known(options);
+    if (spec->type == CORDON_MOUNT_BIND)
+        return cordon_fact_list_add(options, "nonrecursive", err);
     if (spec->type != CORDON_MOUNT_TMPFS)
         return 0;
     if (cordon_fact_list_add(options, "nosuid", err) != 0 ||

@@ -210,8 +210,11 @@ static int compare_mount(const rule_context *context, const cordon_mount_fact *e
         0)
         return -1;
     (void)snprintf(part, sizeof(part), "[%s].options", expected->target);
-    if (expected->type == CORDON_MOUNT_TMPFS &&
-        compare_list(context, part, CORDON_RULE_SET, &expected->options, &actual->options) != 0)
+    /* A bind may have more (nosuid, nodev), a tmpfs is exactly what was asked for. */
+    if (expected->type != CORDON_MOUNT_IMAGE &&
+        compare_list(context, part,
+                     expected->type == CORDON_MOUNT_TMPFS ? CORDON_RULE_SET : CORDON_RULE_SUPERSET,
+                     &expected->options, &actual->options) != 0)
         return -1;
     /* A mount that spreads to or from the host is never asked for. */
     (void)snprintf(part, sizeof(part), "[%s].propagation", expected->target);
