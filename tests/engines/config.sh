@@ -39,6 +39,15 @@ storage_driver()
     if overlay_works "$@"; then echo overlay; else echo vfs; fi
 }
 
+# Podman 5's way out of a rootless network gives the containers' side the addresses that the
+# host has, so that none of the witnesses could be reached. Here it gets some of its own.
+pasta_options()
+{
+    command -v pasta >/dev/null || return 0
+    echo 'pasta_options = ["-a", "198.51.100.2", "-n", "24", "-g", "198.51.100.1",'
+    echo '    "-a", "2001:db8:9a::2", "-g", "2001:db8:9a::1"]'
+}
+
 # write_containers_conf FILE
 write_containers_conf()
 {
@@ -51,6 +60,7 @@ write_containers_conf()
         echo 'events_logger = "file"'
         echo '[network]'
         echo 'network_backend = "netavark"'
+        pasta_options
     } >"$1"
 }
 

@@ -172,3 +172,13 @@ rest()
     curl --silent --show-error --fail-with-body --noproxy '*' --max-time 60 \
         --unix-socket "$socket" -X "$method" "http://d$path" "$@"
 }
+
+# --- packages ----------------------------------------------------------------------------
+
+# The first mirror that apt of this machine uses, in either of its formats.
+apt_mirror()
+{
+    sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb (\[[^]]*\] *)?([^ ]+) .*/\2/p' \
+        /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null \
+        | head -n 1 || true # one of the files is missing, always
+}
