@@ -131,6 +131,7 @@ static int podman_describe(void *impl, cordon_deadline dl, cordon_engine_facts *
     }
     if (add_identity(engine, &facts, err) != 0)
         return -1;
+    atomic_store(&engine->rootful, facts.rootless == CORDON_FACT_NO);
     *ret_facts = facts;
     facts = (cordon_engine_facts){0};
     return 0;

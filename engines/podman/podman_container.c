@@ -74,8 +74,12 @@ static int read_created(const cordon_buf *body, char **ret_id, cordon_err *err)
 int podman_container_create(void *impl, const cordon_container_spec *spec, cordon_deadline dl,
                             char **ret_id, cordon_err *err)
 {
+    podman *engine = impl;
     cordon_auto(cordon_buf) body = cordon_buf_make(PODMAN_BODY_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
+    /* SECURITY: Podman 5 takes keep-id as root, and then maps everything to itself */
+    if (spec->userns == CORDON_USERNS_KEEP_ID && atomic_load(&engine->rootful))
+        return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED, "keep-id is for rootless Podman");
     if (podman_encode_container(spec, &body, err) != 0)
         return -1;
     podman_request request = {
@@ -89,7 +93,7 @@ int podman_container_create(void *impl, const cordon_container_spec *spec, cordo
         .want = 201,
         .mutating = true,
     };
-    if (podman_call(impl, &request, dl, &answer, err) != 0)
+    if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
     return read_created(&answer.body, ret_id, err);
 }

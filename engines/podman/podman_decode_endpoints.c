@@ -39,7 +39,14 @@ static int decode_network_id(podman_decoding *d, cordon_json at, const char *key
     return podman_odd(d, "$.NetworkSettings.Networks.*.NetworkID", id.text, err);
 }
 
-/* Without the container's own short id, which Podman adds to every endpoint. */
+/* Podman adds the container's own short id to every endpoint, Podman 5 its host name, too. */
+static bool is_own_alias(const podman_decoding *d, const char *alias)
+{
+    if (d->facts->hostname && strcmp(alias, d->facts->hostname) == 0)
+        return true;
+    return strlen(alias) == SHORT_ID_HEX && strncmp(alias, d->facts->id, SHORT_ID_HEX) == 0;
+}
+
 static int decode_aliases(podman_decoding *d, cordon_json at, cordon_endpoint_fact *fact,
                           cordon_err *err)
 {
@@ -53,23 +60,46 @@ static int decode_aliases(podman_decoding *d, cordon_json at, cordon_endpoint_fa
     if (place.has == CORDON_JSON_PRESENT && cordon_factread_texts(place.value, &all, err) != 0)
         return -1;
     for (size_t i = 0; i < all.count; i++) {
-        bool own = strlen(all.items[i]) == SHORT_ID_HEX &&
-                   strncmp(all.items[i], d->facts->id, SHORT_ID_HEX) == 0;
-        if (!own && cordon_fact_list_add(&fact->aliases, all.items[i], err) != 0)
+        if (!is_own_alias(d, all.items[i]) &&
+            cordon_fact_list_add(&fact->aliases, all.items[i], err) != 0)
             return -1;
     }
     cordon_fact_list_sort(&fact->aliases);
     return 0;
 }
 
+/*
+ * Podman 5 shows mode "none" as an entry "none" without an address: the absence of a network, no
+ * attachment.
+ */
+static int is_none_entry(podman_decoding *d, const char *key, cordon_json at, bool *ret,
+                         cordon_err *err)
+{
+    cordon_json_string address = {0};
+    const char *mode = d->facts->network_mode;
+    if (!mode || strcmp(mode, "none") != 0 || strcmp(key, "none") != 0)
+        return 0;
+    if (cordon_json_get_string(at, "IPAddress", &address, err) != 0)
+        return -1;
+    *ret = address.has == CORDON_JSON_PRESENT && address.length == 0;
+    if (*ret)
+        cordon_json_consume_key(at, "NetworkID");
+    return 0;
+}
+
 static int decode_endpoint(podman_decoding *d, const char *key, cordon_json at, cordon_err *err)
 {
+    bool none = false;
     cordon_endpoint_fact *fact = NULL;
     cordon_json_place object = {0};
     if (cordon_json_as_object(at, &object, err) != 0)
         return -1;
     if (object.has != CORDON_JSON_PRESENT)
         return cordon_json_fail(at, err, "null, expected object");
+    if (is_none_entry(d, key, at, &none, err) != 0)
+        return -1;
+    if (none)
+        return 0;
     if (cordon_endpoint_facts_add(&d->facts->endpoints, &fact, err) != 0 ||
         cordon_fact_text_set(&fact->network_key, key, err) != 0 ||
         cordon_factread_fields(at, FIELDS(endpoint_fields), fact, err) != 0)

@@ -9,6 +9,8 @@
 #ifndef CORDON_PODMAN_INTERNAL_H
 #define CORDON_PODMAN_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "engine.h"
 #include "kit/buf.h"
 #include "kit/httpc.h"
@@ -29,11 +31,15 @@
 /* What Podman writes for "never" (Go's zero time). */
 #define PODMAN_NEVER "0001-01-01T00:00:00Z"
 
-/* The cookie of engine.h. Immutable after open, so that threads may share it. */
+/*
+ * The cookie of engine.h. Threads share it: immutable after open, but for what describe learned.
+ * rootful  set once Podman has said that it runs as root
+ */
 typedef struct podman {
     cordon_httpc *http;
     int major;        /* of Podman itself: 4, 5 */
     char version[32]; /* "4.3.1", as the header says */
+    atomic_bool rootful;
 } podman;
 
 /*

@@ -128,21 +128,65 @@ static void a_running_step_differs_in_state_and_addresses_alone(void)
 
 static void a_rootless_step_keeps_the_callers_id(void)
 {
-    static const char *const names[] = {"4.3-rootless-step-created.json",
-                                        "4.3-rootless-step-running.json"};
-    for (size_t i = 0; i < COUNT(names); i++) {
+    static const struct {
+        const char *name;
+        int major;
+    } rows[] = {
+        {"4.3-rootless-step-created.json", 4},
+        {"4.3-rootless-step-running.json", 4},
+        {"5.4-rootless-step-created.json", 5},
+        {"5.4-rootless-step-running.json", 5},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
         cordon_err err = CORDON_ERR_INIT;
         cordon_auto(cordon_container_facts) f = {0};
-        cordon_autofree char *text = sample(names[i]);
-        REQUIRE_OK(decode(text, 4, &f, &err), err);
+        cordon_autofree char *text = sample(rows[i].name);
+        REQUIRE_OK(decode(text, rows[i].major, &f, &err), err);
         CHECK_STR(f.user, "60999:60999");
         CHECK_STR(f.user_mode, "keep-id");
+        check_process(&f);
         check_confinement(&f);
         check_mounts(&f);
         CHECK_INT(f.memory_bytes.value, 0);
         CHECK(f.memory_bytes.known && f.pids.known && f.nano_cpus.known);
         CHECK_STR(joined(&f.unmodelled), "");
     }
+}
+
+static void podman_5_shows_the_same_step_and_more(void)
+{
+    static const char *const names[] = {"5.4-step-created.json", "5.4-step-running.json"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        cordon_err err = CORDON_ERR_INIT;
+        cordon_auto(cordon_container_facts) f = {0};
+        cordon_autofree char *text = sample(names[i]);
+        REQUIRE_OK(decode(text, 5, &f, &err), err);
+        check_process(&f);
+        check_confinement(&f);
+        check_mounts(&f);
+        CHECK_STR(f.ipc_mode, "private");
+        REQUIRE_INT(f.endpoints.count, 2);
+        CHECK(f.endpoints.items[0].network_id != NULL);
+        CHECK_STR(joined(&f.endpoints.items[0].aliases), "");
+        CHECK_STR(joined(&f.unmodelled), "");
+    }
+}
+
+static void no_network_is_no_endpoint_however_it_is_shown(void)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_container_facts) none = {0};
+    cordon_auto(cordon_container_facts) some = {0};
+    cordon_autofree char *named =
+        changed("5.4-step-created.json", "\"podx-egress\": {", "\"none\": {");
+    REQUIRE_OK(decode(named, 5, &some, &err), err);
+    CHECK_INT(some.endpoints.count, 2);
+    char *mode = strstr(named, "\"NetworkMode\": \"bridge\"");
+    REQUIRE(mode != NULL);
+    memcpy(mode, "\"NetworkMode\": \"none\"  ", strlen("\"NetworkMode\": \"bridge\""));
+    REQUIRE_OK(decode(named, 5, &none, &err), err);
+    CHECK_STR(none.network_mode, "none");
+    CHECK_INT(none.endpoints.count, 1);
 }
 
 static void podman_4_says_less_than_it_seems_to(void)
@@ -407,7 +451,8 @@ static void broken_json_is_no_answer(void)
 CORDON_TEST_MAIN(
     "podman_decode", TEST(a_created_step_shows_its_whole_specification),
     TEST(a_running_step_differs_in_state_and_addresses_alone),
-    TEST(a_rootless_step_keeps_the_callers_id), TEST(podman_4_says_less_than_it_seems_to),
+    TEST(a_rootless_step_keeps_the_callers_id), TEST(podman_5_shows_the_same_step_and_more),
+    TEST(no_network_is_no_endpoint_however_it_is_shown), TEST(podman_4_says_less_than_it_seems_to),
     TEST(podman_5_tells_ipc_mode_network_id_and_entrypoint_as_a_list),
     TEST(an_init_of_podmans_own_is_seen), TEST(what_nobody_knows_is_reported_with_its_path),
     TEST(a_value_of_the_wrong_type_fails_the_answer_and_names_its_path),
