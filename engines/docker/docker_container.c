@@ -106,7 +106,7 @@ static int create_one(const docker_engine *engine, const cordon_container_spec *
     cordon_auto(cordon_httpc_response) response = {0};
     if (docker_path(engine, &path, err, "/containers/create?") != 0 ||
         docker_path_query(&path, "name", spec->name, err) != 0 ||
-        docker_encode_container(spec, engine->api_minor, &body, err) != 0 ||
+        docker_encode_container(spec, &body, err) != 0 ||
         docker_call(engine, &create_op, &path, (docker_body){body.data, body.length}, dl, &response,
                     err) != 0)
         return -1;
@@ -130,12 +130,10 @@ static int check_networks(void *impl, const cordon_container_spec *spec, cordon_
     return 0;
 }
 
-/* Older APIs take one endpoint in a create; the others follow before anybody sees the id. */
+/* A create takes one endpoint (see docker_encode.c); others follow before anybody sees the id. */
 static int connect_others(docker_engine *engine, const cordon_container_spec *spec, const char *id,
                           cordon_deadline dl, cordon_err *err)
 {
-    if (engine->api_minor >= DOCKER_API_MINOR_MULTI_ENDPOINT)
-        return 0;
     for (size_t i = 1; i < spec->endpoint_count; i++) {
         const cordon_endpoint_spec *endpoint = &spec->endpoints[i];
         if (docker_network_connect(engine, endpoint->network_id, id, endpoint, dl, err) != 0)

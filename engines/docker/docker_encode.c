@@ -256,16 +256,17 @@ static void write_endpoint(cordon_jsonw *w, const char *key, const cordon_endpoi
     cordon_jsonw_end_object(w);
 }
 
-/* Older APIs refuse more than one endpoint here; container_create connects the others. */
-static void write_endpoints(cordon_jsonw *w, const cordon_container_spec *spec, unsigned api_minor)
+/*
+ * One at most; container_create connects the others. Before API 1.44 there is no other way, and
+ * from there on the daemon would take them all, but show those beyond the first under the
+ * network's id instead of its name until the start.
+ */
+static void write_endpoints(cordon_jsonw *w, const cordon_container_spec *spec)
 {
-    size_t count = spec->endpoint_count;
-    if (count > 1 && api_minor < DOCKER_API_MINOR_MULTI_ENDPOINT)
-        count = 1;
     cordon_jsonw_begin_object(w, "NetworkingConfig");
     cordon_jsonw_begin_object(w, "EndpointsConfig");
-    for (size_t i = 0; i < count; i++)
-        write_endpoint(w, spec->endpoints[i].network_id, &spec->endpoints[i]);
+    if (spec->endpoint_count > 0)
+        write_endpoint(w, spec->endpoints[0].network_id, &spec->endpoints[0]);
     cordon_jsonw_end_object(w);
     cordon_jsonw_end_object(w);
 }
@@ -283,8 +284,7 @@ static int check_container(const cordon_container_spec *spec, cordon_err *err)
     return 0;
 }
 
-int docker_encode_container(const cordon_container_spec *spec, unsigned api_minor, cordon_buf *out,
-                            cordon_err *err)
+int docker_encode_container(const cordon_container_spec *spec, cordon_buf *out, cordon_err *err)
 {
     cordon_jsonw w;
     if (check_container(spec, err) != 0)
@@ -297,7 +297,7 @@ int docker_encode_container(const cordon_container_spec *spec, unsigned api_mino
     if (write_host(&w, spec, err) != 0)
         return -1;
     cordon_jsonw_end_object(&w);
-    write_endpoints(&w, spec, api_minor);
+    write_endpoints(&w, spec);
     cordon_jsonw_end_object(&w);
     return cordon_jsonw_finish(&w, err);
 }

@@ -15,9 +15,6 @@
 #define DOCKER_API_MINOR_MIN 41U
 #define DOCKER_API_MINOR_MAX 45U
 
-/* From this version on one create request takes several endpoints. */
-#define DOCKER_API_MINOR_MULTI_ENDPOINT 44U
-
 /*
  * SECURITY: ceilings for what a daemon may send. An inspect answer holds labels, environment and
  * mounts of one container; lists and logs hold more.
@@ -109,8 +106,8 @@ int docker_call_id(const docker_engine *engine, const docker_op *op, docker_plac
     __attribute__((warn_unused_result));
 
 /* Encoders: pure, a whole specification to the JSON of one request. */
-int docker_encode_container(const cordon_container_spec *spec, unsigned api_minor, cordon_buf *out,
-                            cordon_err *err) __attribute__((warn_unused_result));
+int docker_encode_container(const cordon_container_spec *spec, cordon_buf *out, cordon_err *err)
+    __attribute__((warn_unused_result));
 int docker_encode_network(const cordon_network_spec *spec, cordon_buf *out, cordon_err *err)
     __attribute__((warn_unused_result));
 int docker_encode_connect(const char *container_id, const cordon_endpoint_spec *endpoint,

@@ -42,7 +42,7 @@ typedef struct dialect {
 
 static int docker_container(const cordon_container_spec *spec, cordon_buf *out, cordon_err *err)
 {
-    return docker_encode_container(spec, DOCKER_API_MINOR_MIN, out, err);
+    return docker_encode_container(spec, out, err);
 }
 
 static const dialect docker_dialect = {

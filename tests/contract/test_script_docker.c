@@ -358,7 +358,7 @@ static void network_removals_and_loads_are_judged_by_their_answer(void)
     check_answers(load, loads, COUNT(loads));
 }
 
-/* Before API 1.44 the second network is joined by a request of its own, within the create. */
+/* The second network is joined by a request of its own, within the create. */
 static void a_second_endpoint_is_connected_before_anybody_sees_the_container(void)
 {
     static const cordon_endpoint_spec endpoints[] = {
