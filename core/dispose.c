@@ -35,7 +35,7 @@ static void dispose_pause(cordon_deadline dl)
     (void)usleep((useconds_t)(left < DISPOSE_RETRY_MS ? left : DISPOSE_RETRY_MS) * 1000);
 }
 
-/* --- Finding what has no id ------------------------------------------------------------------ */
+/* --- Finding what has no id --- */
 
 /* SECURITY: the token is the proof, not the name; a list filter is a hint only. */
 static bool dispose_find(dispose_branch *branch)
@@ -71,7 +71,7 @@ static bool dispose_search(dispose_branch *branch)
     return true;
 }
 
-/* --- Removing one object ---------------------------------------------------------------------- */
+/* --- Removing one object --- */
 
 static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, cordon_err *err)
 {
@@ -167,7 +167,7 @@ static void dispose_object(dispose_branch *branch)
     }
 }
 
-/* --- The order of it ----------------------------------------------------------------------------
+/* --- The order of it --- */
  */
 
 /* The engine must have seen the same end as the gate told. */

@@ -46,7 +46,7 @@ static void cache_name(const char *socket_path, char *ret_name, size_t size)
     (void)snprintf(ret_name, size, "engine-%.16s.json", hex);
 }
 
-/* --- Reading ------------------------------------------------------------------------------------
+/* --- Reading --- */
  */
 
 typedef struct cache_text {
@@ -158,7 +158,7 @@ bool cordon_engine_cache_load(const char *folder, const char *socket_path, const
     return true;
 }
 
-/* --- Writing -------------------------------------------------------------------------------------
+/* --- Writing --- */
  */
 
 static void cache_write_list(cordon_jsonw *json, const char *key, const cordon_fact_list *list)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creating and starting, see run.h. The engine's own work takes most of a run's time, so both
- * networks are made at once, and then the proxy and the step are each created, inspected and
- * started on a branch of its own: the gate keeps the step's command from running, so the step
- * need not wait for the proxy.
+ * Creating and starting, see run.h. The engine's own work takes most of a run's time, so once the
+ * vendor network is there two branches go their own way: one makes the egress network and creates,
+ * inspects and starts the proxy, the other does so with the step. The gate keeps the step's command
+ * from running, so the step need not wait for the proxy. Both networks at once would be no faster:
+ * Docker makes them by dozens of calls of iptables, one after another, and the step would wait for
+ * a network that it does not need.
  */
 #include "run.h"
 
@@ -25,9 +27,7 @@
 /* One branch of work: the run, and which of its two refusal and tally slots is ours. */
 typedef struct make_branch {
     cordon_run *run;
-    cordon_role role;
     unsigned slot;
-    uint32_t block; /* networks: where the search begins */
 } make_branch;
 
 static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
@@ -65,7 +65,7 @@ static int make_created(cordon_run *run, cordon_role role, const char *id, int r
     return result != 0 ? result : written;
 }
 
-/* --- Networks --------------------------------------------------------------------------------- */
+/* --- Networks --- */
 
 static int make_network_once(cordon_run *run, cordon_role role, cordon_err *err)
 {
@@ -92,11 +92,11 @@ static int make_check_network(cordon_run *run, cordon_role role, unsigned slot, 
                                    &run->tallies[slot], &run->refusals[slot], err);
 }
 
-static int make_network(void *context, cordon_err *err)
+static int make_network(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
 {
-    make_branch *branch = context;
-    cordon_run *run = branch->run;
     const cordon_network_config *config = &run->invocation->config->network;
+    /* Even blocks for one, odd ones for the other: the two searches never meet. */
+    uint32_t first = (run->first_block & ~UINT32_C(1)) + (uint32_t)role;
     cordon_range range;
 
     if (cordon_range_parse(config->range, config->prefix, &range, err) != 0)
@@ -105,12 +105,12 @@ static int make_network(void *context, cordon_err *err)
         char subnet[CORDON_SUBNET_SIZE];
         cordon_err failure = CORDON_ERR_INIT;
 
-        cordon_range_block(&range, branch->block + 2 * try, subnet);
-        if (cordon_plan_place(&run->plan, branch->role, subnet, err) != 0)
+        cordon_range_block(&range, first + 2 * try, subnet);
+        if (cordon_plan_place(&run->plan, role, subnet, err) != 0)
             return -1;
-        if (make_network_once(run, branch->role, &failure) == 0) {
-            cordon_plan_network_made(&run->plan, branch->role, run->made[branch->role].id);
-            return make_check_network(run, branch->role, branch->slot, err);
+        if (make_network_once(run, role, &failure) == 0) {
+            cordon_plan_network_made(&run->plan, role, run->made[role].id);
+            return make_check_network(run, role, slot, err);
         }
         if (failure.code != CORDON_ERR_OVERLAP) {
             *err = failure;
@@ -123,21 +123,7 @@ static int make_network(void *context, cordon_err *err)
                        (int)config->prefix, CORDON_QUOTE(config->range), MAKE_SUBNET_TRIES);
 }
 
-static int make_networks(cordon_run *run, cordon_err *err)
-{
-    /* Even blocks for one, odd ones for the other: the two searches never meet. */
-    make_branch vendor = {run, CORDON_ROLE_VENDOR_NETWORK, 0, run->first_block & ~UINT32_C(1)};
-    make_branch egress = {run, CORDON_ROLE_EGRESS_NETWORK, 1, run->first_block | UINT32_C(1)};
-    cordon_branch branches[] = {
-        {.run = make_network, .context = &vendor},
-        {.run = make_network, .context = &egress},
-    };
-
-    cordon_run_progress(run, "network", "creating the vendor and egress networks");
-    return cordon_parallel(branches, 2, err);
-}
-
-/* --- Containers ----------------------------------------------------------------------------- */
+/* --- Containers --- */
 
 static int make_container(cordon_run *run, cordon_role role, cordon_err *err)
 {
@@ -182,7 +168,7 @@ static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
     return run->ops->container_start(run->impl, id, run->dl, err);
 }
 
-/* --- Proxy ----------------------------------------------------------------------------------- */
+/* --- Proxy --- */
 
 static int proxy_sink(void *context, int stream, const void *bytes, size_t length, cordon_err *err)
 {
@@ -261,13 +247,14 @@ static int make_proxy(void *context, cordon_err *err)
     cordon_run *run = branch->run;
 
     cordon_stdcopy_init(&run->proxy_demux, proxy_sink, run);
-    if (make_start(run, CORDON_ROLE_PROXY, branch->slot, 0, &run->proxy_stream, err) != 0 ||
+    if (make_network(run, CORDON_ROLE_EGRESS_NETWORK, branch->slot, err) != 0 ||
+        make_start(run, CORDON_ROLE_PROXY, branch->slot, 0, &run->proxy_stream, err) != 0 ||
         proxy_await_ready(run, err) != 0)
         return -1;
     return proxy_check_listen(run, branch->slot, err);
 }
 
-/* --- Step --------------------------------------------------------------------------------------
+/* --- Step --- */
  */
 
 static int step_output(void *context, const void *bytes, size_t length, cordon_err *err)
@@ -325,20 +312,26 @@ static int make_step(void *context, cordon_err *err)
     return 0;
 }
 
+static int make_vendor_network(cordon_run *run, cordon_err *err)
+{
+    cordon_run_progress(run, "network", "creating the vendor network");
+    return make_network(run, CORDON_ROLE_VENDOR_NETWORK, 0, err);
+}
+
 static int make_containers(cordon_run *run, cordon_err *err)
 {
-    make_branch proxy = {run, CORDON_ROLE_PROXY, 0, 0};
-    make_branch step = {run, CORDON_ROLE_STEP, 1, 0};
+    make_branch proxy = {run, 0};
+    make_branch step = {run, 1};
     cordon_branch branches[] = {
         {.run = make_proxy, .context = &proxy},
         {.run = make_step, .context = &step},
     };
 
-    cordon_run_progress(run, "containers", "creating and starting the proxy and the step");
+    cordon_run_progress(run, "containers", "creating the egress network, starting the proxy and the step");
     return cordon_parallel(branches, 2, err);
 }
 
-/* --- Before anything is created ------------------------------------------------------------- */
+/* --- Before anything is created --- */
 
 /* What the engine must be able to do; what it cannot, the operator must have accepted by name. */
 static int make_check_engine(cordon_run *run, cordon_err *err)
@@ -421,7 +414,7 @@ int cordon_run_make(cordon_run *run, cordon_err *err)
                             invocation->engine->endpoint, &run->journal, err) != 0)
         return -1;
     if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0 ||
-        make_networks(run, err) != 0 || make_containers(run, err) != 0)
+        make_vendor_network(run, err) != 0)
         return -1;
-    return 0;
+    return make_containers(run, err);
 }

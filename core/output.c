@@ -59,12 +59,16 @@ int cordon_output_put(cordon_output *output, const void *bytes, size_t length, c
         quota->truncated = true;
     if (output->fd < 0 || output->closed || keep == 0)
         return 0;
+    if (output->lossy && output->waiting.length >= CORDON_OUTPUT_WATERMARK) {
+        quota->truncated = true;
+        return 0;
+    }
     return cordon_buf_append(&output->waiting, bytes, keep, err);
 }
 
 bool cordon_output_has_room(const cordon_output *output)
 {
-    return output->waiting.length < CORDON_OUTPUT_WATERMARK;
+    return output->lossy || output->waiting.length < CORDON_OUTPUT_WATERMARK;
 }
 
 bool cordon_output_is_waiting(const cordon_output *output)

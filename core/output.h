@@ -29,12 +29,16 @@ typedef struct cordon_output {
     cordon_output_quota *quota;
     int64_t total_bytes; /* what the command wrote, passed on or not */
     bool closed;         /* the reader has gone */
+    bool lossy;          /* the run is ending: what does not fit is dropped, reading goes on */
 } cordon_output;
 
 void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota);
 void cordon_output_clear(cordon_output *output);
 
-/* Takes bytes of the command; past the quota they are counted and dropped. -1 with NOMEM. */
+/*
+ * Takes bytes of the command; past the quota, and past the watermark of a lossy one, they are
+ * counted and dropped. -1 with NOMEM.
+ */
 int cordon_output_put(cordon_output *output, const void *bytes, size_t length, cordon_err *err)
     __attribute__((warn_unused_result));
 

@@ -26,7 +26,7 @@ static void write_texts_of(cordon_jsonw *json, const char *key, cordon_texts tex
     write_texts(json, key, texts.items, texts.count);
 }
 
-/* --- Plan ---------------------------------------------------------------------------------------
+/* --- Plan --- */
  */
 
 static void write_network(cordon_jsonw *json, const char *key, const cordon_network_spec *spec)
@@ -145,7 +145,7 @@ int cordon_invocation_plan_json(cordon_invocation *invocation, const cordon_comm
     return cordon_buf_take(&text, ret_json, NULL, err);
 }
 
-/* --- Configuration -------------------------------------------------------------------------------
+/* --- Configuration --- */
  */
 
 static void write_engines(cordon_jsonw *json, const cordon_config *config)

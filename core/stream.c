@@ -20,8 +20,7 @@
 /* The gate's last words and the end of both streams come by different ways; wait for the latter. */
 #define STREAM_DRAIN_MS 5000
 
-/* --- Ending
- * --------------------------------------------------------------------------------------- */
+/* --- Ending --- */
 
 /* How a command is being ended by us. */
 typedef enum stream_stage {
@@ -35,7 +34,7 @@ typedef struct stream_loop {
     stream_stage stage;
     cordon_deadline until; /* the run's deadline, then the end of the stage */
     cordon_err why;        /* what ended the command; CORDON_OK while nothing did */
-    bool noted;            /* the gate has told the end of the command */
+    bool draining;         /* the gate has told the end, the engine owes the rest */
 } stream_loop;
 
 static void stream_signal(stream_loop *loop, const char *name)
@@ -58,6 +57,9 @@ static void stream_end(stream_loop *loop, const cordon_err *why)
 
     if (loop->why.code == CORDON_OK)
         loop->why = *why;
+    /* A daemon whose stream is not read blocks, and with it the end of the container. */
+    loop->run->out.lossy = true;
+    loop->run->err_out.lossy = true;
     if (loop->stage == STREAM_RUNNING && gentle) {
         cordon_run_progress(loop->run, "end", "asking the command to end");
         loop->stage = STREAM_ASKED;
@@ -72,8 +74,7 @@ static void stream_end(stream_loop *loop, const cordon_err *why)
     }
 }
 
-/* --- Reading
- * ---------------------------------------------------------------------------------------- */
+/* --- Reading --- */
 
 static bool stream_has_room(const cordon_run *run)
 {
@@ -172,13 +173,21 @@ static void stream_explain(const stream_loop *loop, cordon_err *err)
                    (long long)loop->run->invocation->deadline_ms);
 }
 
-/* Once the gate has told the end, nothing of it depends on the run's deadline any more. */
+/*
+ * Once the gate has told the end, only the rest of the output is waited for: shortly where the
+ * engine owes it, to the run's deadline where our reader holds it up.
+ */
 static void stream_note_end(stream_loop *loop)
 {
-    if (loop->noted || loop->run->link.state != CORDON_LINK_ENDED)
+    bool room = stream_has_room(loop->run);
+
+    if (loop->run->link.state != CORDON_LINK_ENDED || loop->stage != STREAM_RUNNING)
         return;
-    loop->noted = true;
-    loop->until = cordon_deadline_in_ms(STREAM_DRAIN_MS, -1);
+    if (!room)
+        loop->until = loop->run->dl;
+    else if (!loop->draining)
+        loop->until = cordon_deadline_in_ms(STREAM_DRAIN_MS, loop->run->dl.cancel_fd);
+    loop->draining = room;
 }
 
 static void stream_until_end(stream_loop *loop)
@@ -207,26 +216,32 @@ static void stream_until_end(stream_loop *loop)
     }
 }
 
-/* What the command wrote before its end still goes out, while the deadline allows. */
+static bool stream_owes_output(const cordon_run *run)
+{
+    return (cordon_output_is_waiting(&run->out) && !run->out.closed) ||
+           (cordon_output_is_waiting(&run->err_out) && !run->err_out.closed);
+}
+
+/* What the command wrote before its end still goes out, while the run's deadline allows. */
 static void stream_flush_rest(stream_loop *loop)
 {
     cordon_run *run = loop->run;
 
-    while ((cordon_output_is_waiting(&run->out) || cordon_output_is_waiting(&run->err_out)) &&
-           !run->out.closed && !run->err_out.closed &&
-           cordon_deadline_check(loop->until, "the output", NULL) == 0) {
+    while (loop->stage == STREAM_RUNNING && stream_owes_output(run) &&
+           cordon_deadline_check(run->dl, "the output", NULL) == 0) {
         struct pollfd fds[WAIT_COUNT];
 
         stream_poll_set(loop, fds);
         fds[WAIT_STEP].fd = fds[WAIT_PROXY].fd = fds[WAIT_EVENTS].fd = -1;
-        (void)poll(fds, WAIT_COUNT, cordon_deadline_left_ms(loop->until));
+        (void)poll(fds, WAIT_COUNT, cordon_deadline_left_ms(run->dl));
         cordon_output_flush(&run->out);
         cordon_output_flush(&run->err_out);
     }
+    if (stream_owes_output(run))
+        run->quota.truncated = true;
 }
 
-/* --- Settling
- * ----------------------------------------------------------------------------------------- */
+/* --- Settling --- */
 
 static bool stream_engine_saw_oom(const cordon_run *run)
 {

@@ -7,7 +7,7 @@
 
 #include "witness_judges.h"
 
-/* --- The table -----------------------------------------------------------------------------------
+/* --- The table --- */
  */
 
 typedef struct witness_rule {

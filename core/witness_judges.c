@@ -151,7 +151,7 @@ int cordon_judge_resolv(const witness_context *context, const char *value)
                                  value);
 }
 
-/* --- Process -----------------------------------------------------------------------------------
+/* --- Process --- */
  */
 
 int cordon_judge_fd(const witness_context *context, const char *value)
