@@ -168,7 +168,6 @@ static void dispose_object(dispose_branch *branch)
 }
 
 /* --- The order of it --- */
- */
 
 /* The engine must have seen the same end as the gate told. */
 static void dispose_confirm_exit(cordon_run *run)

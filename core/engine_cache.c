@@ -47,7 +47,6 @@ static void cache_name(const char *socket_path, char *ret_name, size_t size)
 }
 
 /* --- Reading --- */
- */
 
 typedef struct cache_text {
     const char *key;
@@ -159,7 +158,6 @@ bool cordon_engine_cache_load(const char *folder, const char *socket_path, const
 }
 
 /* --- Writing --- */
- */
 
 static void cache_write_list(cordon_jsonw *json, const char *key, const cordon_fact_list *list)
 {

@@ -255,7 +255,6 @@ static int make_proxy(void *context, cordon_err *err)
 }
 
 /* --- Step --- */
- */
 
 static int step_output(void *context, const void *bytes, size_t length, cordon_err *err)
 {
@@ -327,7 +326,8 @@ static int make_containers(cordon_run *run, cordon_err *err)
         {.run = make_step, .context = &step},
     };
 
-    cordon_run_progress(run, "containers", "creating the egress network, starting the proxy and the step");
+    cordon_run_progress(run, "containers",
+                        "creating the egress network, starting the proxy and the step");
     return cordon_parallel(branches, 2, err);
 }
 

@@ -27,7 +27,6 @@ static void write_texts_of(cordon_jsonw *json, const char *key, cordon_texts tex
 }
 
 /* --- Plan --- */
- */
 
 static void write_network(cordon_jsonw *json, const char *key, const cordon_network_spec *spec)
 {
@@ -146,7 +145,6 @@ int cordon_invocation_plan_json(cordon_invocation *invocation, const cordon_comm
 }
 
 /* --- Configuration --- */
- */
 
 static void write_engines(cordon_jsonw *json, const cordon_config *config)
 {

@@ -8,7 +8,6 @@
 #include "witness_judges.h"
 
 /* --- The table --- */
- */
 
 typedef struct witness_rule {
     const char *key;

@@ -152,7 +152,6 @@ int cordon_judge_resolv(const witness_context *context, const char *value)
 }
 
 /* --- Process --- */
- */
 
 int cordon_judge_fd(const witness_context *context, const char *value)
 {
