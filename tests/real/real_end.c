@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How runs end that do not end by themselves: deadline, cancel at any moment, memory, readers that
+ * stall or leave. Each has a result of its own, and each leaves nothing behind.
+ */
+#include "real.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+/* Deaf to TERM, with a child that is deaf, too, and keeps the output open. */
+#define DEAF "trap '' TERM; (trap '' TERM; sleep 98761) & echo ready; sleep 98762; sleep 98763"
+
+static void a_deadline_ends_a_tree_that_ignores_term(void)
+{
+    cordon_auto(outcome) o = {0};
+    if (!cordon_call(&(call){.argv = SHELL(DEAF), .options = WORDS("--deadline", "4s")}, &o))
+        return;
+    EXPECT_KIND(&o, "deadline", 124);
+    EXPECT_LINE(&o, "deadline of 4000 ms", "--deadline");
+    CHECK_STR(outcome_out(&o), "ready\n");
+    CHECK(!real_process_with("9876"));
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+/* TERM arrives in the command, and what it prints then still comes out. */
+static void a_deadline_lets_a_command_say_goodbye(void)
+{
+    cordon_auto(outcome) o = {0};
+    if (!cordon_call(&(call){.argv = SHELL("trap 'echo bye; exit 3' TERM; while :; do sleep 0.1; done"),
+                             .options = WORDS("--deadline", "4s"),
+                             .limits = "grace = \"20s\";"},
+                     &o))
+        return;
+    EXPECT_KIND(&o, "deadline", 124);
+    CHECK_STR(outcome_out(&o), "bye\n");
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+static void cancel_after(int ms, int signal_number)
+{
+    cordon_auto(running) r;
+    cordon_auto(outcome) o = {0};
+    if (!cordon_start(&(call){.argv = SHELL(DEAF)}, &r))
+        return;
+    child_collect(&r.process, ms);
+    CHECK(kill(r.process.pid, signal_number) == 0);
+    if (!cordon_end(&r, &o))
+        return;
+    EXPECT_KIND(&o, "cancelled", 128 + signal_number);
+    EXPECT_NOTHING_LEFT(&o);
+    CHECK(!real_process_with("9876"));
+}
+
+/* Before the first create, in the middle of each, during the start, and while it runs. */
+static void a_cancel_at_any_moment_leaves_nothing(void)
+{
+    static const int moments[] = {40, 150, 300, 450, 600, 800, 1100};
+    for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++)
+        cancel_after(moments[i], i % 2 ? SIGTERM : SIGINT);
+}
+
+static void a_cancel_while_the_command_runs(int signal_number)
+{
+    cordon_auto(running) r;
+    cordon_auto(outcome) o = {0};
+    if (!cordon_start(&(call){.argv = SHELL(DEAF)}, &r))
+        return;
+    CHECK(child_hear(&r.process, "ready", REAL_PATIENCE_MS));
+    CHECK(kill(r.process.pid, signal_number) == 0);
+    if (!cordon_end(&r, &o))
+        return;
+    EXPECT_KIND(&o, "cancelled", 128 + signal_number);
+    EXPECT_LINE(&o, "cancelled");
+    EXPECT_NOTHING_LEFT(&o);
+    CHECK(!real_process_with("9876"));
+}
+
+static void an_interrupt_is_130(void)
+{
+    a_cancel_while_the_command_runs(SIGINT);
+}
+
+static void a_termination_is_143(void)
+{
+    a_cancel_while_the_command_runs(SIGTERM);
+}
+
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+#define SMALL "memory = \"48MiB\"; grace = \"1s\";"
+
+static bool can_limit_memory(void)
+{
+    return (real.facts.can & CORDON_CAN_LIMIT_MEMORY) != 0;
+}
+
+static void more_memory_than_allowed_is_oom_and_not_137_by_itself(void)
+{
+    cordon_auto(outcome) o = {0};
+    if (!cordon_call(&(call){.argv = WORDS("dd", "if=/dev/zero", "of=/dev/null", "bs=200M",
+                                           "count=1"),
+                             .limits = SMALL},
+                     &o))
+        return;
+    if (can_limit_memory())
+        EXPECT_KIND(&o, "oom", 137);
+    else
+        EXPECT_EXITED(&o, 0); /* limits that are not enforced were accepted by the operator */
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+static void a_command_that_kills_itself_is_not_oom(void)
+{
+    cordon_auto(outcome) o = {0};
+    if (cordon_call(&(call){.argv = SHELL("kill -KILL $$"), .limits = SMALL}, &o))
+        EXPECT_EXITED(&o, 137);
+}
+
+/* --- Readers ---------------------------------------------------------------------------------- */
+
+static void a_reader_that_stalls_stops_no_deadline(void)
+{
+    int ends[2];
+    cordon_auto(outcome) o = {0};
+    REQUIRE(pipe(ends) == 0);
+    if (cordon_call(&(call){.argv = SHELL("yes 98764"),
+                            .options = WORDS("--deadline", "4s"),
+                            .limits = "grace = \"500ms\"; output = \"1TiB\";",
+                            .stdout_fd = ends[1]},
+                    &o)) {
+        EXPECT_KIND(&o, "deadline", 124);
+        CHECK(!real_process_with("98764"));
+        EXPECT_NOTHING_LEFT(&o);
+    }
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+/* Like `cordon run ... | head -c 0`: no SIGPIPE before everything is removed. */
+static void a_reader_that_leaves_cancels_the_run(void)
+{
+    int ends[2];
+    cordon_auto(outcome) o = {0};
+    REQUIRE(pipe(ends) == 0);
+    (void)close(ends[0]);
+    if (cordon_call(&(call){.argv = SHELL("yes 98765"), .stdout_fd = ends[1]}, &o)) {
+        EXPECT_KIND(&o, "cancelled", 130);
+        EXPECT_LINE(&o, "reader", "gone away");
+        CHECK(!real_process_with("98765"));
+        EXPECT_NOTHING_LEFT(&o);
+    }
+    (void)close(ends[1]);
+}
+
+/* --- Unenforced limits ------------------------------------------------------------------------ */
+
+/* Where the engine cannot hold a limit, a run that nobody opted in for is refused by name. */
+static void limits_that_cannot_be_held_are_refused(void)
+{
+    cordon_auto(outcome) o = {0};
+    if (!cordon_call(&(call){.argv = WORDS("true"), .strict = true}, &o))
+        return;
+    if (can_limit_memory()) {
+        EXPECT_EXITED(&o, 0);
+        return;
+    }
+    EXPECT_KIND(&o, "refused", 126);
+    CHECK_STR(receipt_text(&o, "result.refusal.fact"), "engine.limits.memory");
+    EXPECT_LINE(&o, "engine.limits.memory", "allow_unenforced_limits");
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+REAL_MAIN("end", TEST(a_deadline_ends_a_tree_that_ignores_term),
+          TEST(a_deadline_lets_a_command_say_goodbye), TEST(a_cancel_at_any_moment_leaves_nothing),
+          TEST(an_interrupt_is_130), TEST(a_termination_is_143),
+          TEST(more_memory_than_allowed_is_oom_and_not_137_by_itself),
+          TEST(a_command_that_kills_itself_is_not_oom),
+          TEST(a_reader_that_stalls_stops_no_deadline), TEST(a_reader_that_leaves_cancels_the_run),
+          TEST(limits_that_cannot_be_held_are_refused))
