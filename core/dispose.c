@@ -25,6 +25,8 @@ typedef struct dispose_branch {
     cordon_run *run;
     cordon_role role;
     cordon_deadline dl;
+    bool unanswered;  /* its create was: the id comes from a list */
+    bool removed;     /* by us */
     char reason[256]; /* why it is left; "" when it is gone */
 } dispose_branch;
 
@@ -120,14 +122,24 @@ static void dispose_left(dispose_branch *branch, const char *reason)
     (void)snprintf(branch->reason, sizeof(branch->reason), "%s", reason);
 }
 
+/*
+ * Docker lists a container a little before it knows it by its id: in the middle of a create, "not
+ * found" is no proof.
+ */
+static bool dispose_is_gone(dispose_branch *branch)
+{
+    return !branch->unanswered || branch->removed || !dispose_find(branch);
+}
+
 /* One try. True when it is settled: gone, or not ours to remove. */
 static bool dispose_try(dispose_branch *branch)
 {
     cordon_auto(cordon_fact_list) labels = {0};
     cordon_err err = CORDON_ERR_INIT;
+    int result;
 
     if (object_labels(branch, &labels, &err) != 0) {
-        if (err.code == CORDON_ERR_NOTFOUND) {
+        if (err.code == CORDON_ERR_NOTFOUND && dispose_is_gone(branch)) {
             dispose_gone(branch);
             return true;
         }
@@ -138,10 +150,12 @@ static bool dispose_try(dispose_branch *branch)
         dispose_left(branch, "it no longer carries this run's labels and was left alone");
         return true;
     }
-    if (object_remove(branch, &err) != 0 && err.code != CORDON_ERR_NOTFOUND) {
+    result = object_remove(branch, &err);
+    if (result != 0 && err.code != CORDON_ERR_NOTFOUND) {
         dispose_left(branch, err.message);
         return false;
     }
+    branch->removed = branch->removed || result == 0;
     dispose_left(branch, "it was removed but is still there");
     return false;
 }
@@ -152,7 +166,8 @@ static void dispose_object(dispose_branch *branch)
 
     if (!made->asked)
         return;
-    if (made->id[0] == '\0' && !dispose_search(branch)) {
+    branch->unanswered = made->id[0] == '\0';
+    if (branch->unanswered && !dispose_search(branch)) {
         dispose_left(branch, "its creation was never answered and it has not shown up so far");
         return;
     }
