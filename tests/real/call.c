@@ -37,16 +37,17 @@ static bool write_config(const call *what, const char *path)
     FILE *file = fopen(path, "we");
     if (!CHECK(file != NULL))
         return false;
-    (void)fprintf(file,
-                  "engines = ( { name = \"real\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
-                  "limits: { %s };\n"
-                  "vendors_dir = \"%s/vendors.d\";\n"
-                  "podman_service = \"never\";\n%s%s",
-                  what->kind ? what->kind : real.ops->name,
-                  what->endpoint ? what->endpoint : real.endpoint,
-                  what->limits ? what->limits : "grace = \"1s\";", real.folder,
-                  strcmp(real.word, "rootless") == 0 && !what->strict ? "allow_unenforced_limits = true;\n" : "",
-                  what->settings ? what->settings : "");
+    (void)fprintf(
+        file,
+        "engines = ( { name = \"real\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
+        "limits: { %s };\n"
+        "vendors_dir = \"%s/vendors.d\";\n"
+        "podman_service = \"never\";\n%s%s",
+        what->kind ? what->kind : real.ops->name, what->endpoint ? what->endpoint : real.endpoint,
+        what->limits ? what->limits : "grace = \"1s\";", real.folder,
+        strcmp(real.word, "rootless") == 0 && !what->strict ? "allow_unenforced_limits = true;\n"
+                                                            : "",
+        what->settings ? what->settings : "");
     return CHECK(fclose(file) == 0);
 }
 
@@ -111,8 +112,9 @@ static cordon_json_doc *read_receipt(const char *path)
         (void)close(fd);
     if (length < 0)
         return NULL;
-    return CHECK_OK(cordon_json_parse(text, (size_t)length, sizeof text, 0, &doc, &err), err) ? doc
-                                                                                              : NULL;
+    return CHECK_OK(cordon_json_parse(text, (size_t)length, sizeof text, 0, &doc, &err), err)
+               ? doc
+               : NULL;
 }
 
 bool cordon_end(running *r, outcome *ret_outcome)

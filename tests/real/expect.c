@@ -31,8 +31,8 @@ bool expect_line(const outcome *o, const char *const *parts, unsigned line, cons
 {
     const char *text = outcome_err(o);
     const char *newline = strchr(text, '\n');
-    bool ok = test_recordf(newline && newline[1] == '\0', line, file, "not one line: \"%.600s\"",
-                           text);
+    bool ok =
+        test_recordf(newline && newline[1] == '\0', line, file, "not one line: \"%.600s\"", text);
     for (; *parts; parts++)
         ok = test_recordf(test_has(text, *parts), line, file, "\"%.500s\" lacks \"%s\"", text,
                           *parts) &&

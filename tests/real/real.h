@@ -139,8 +139,7 @@ bool json_find(cordon_json_doc *doc, const char *path, cordon_json *ret_place);
 /* The command ended by itself with this status. */
 #define EXPECT_EXITED(outcome_, code) expect_exited((outcome_), (code), __LINE__, __FILE__)
 /* One line on standard error, and all of these words in it. */
-#define EXPECT_LINE(outcome_, ...)                                                                 \
-    expect_line((outcome_), WORDS(__VA_ARGS__), __LINE__, __FILE__)
+#define EXPECT_LINE(outcome_, ...) expect_line((outcome_), WORDS(__VA_ARGS__), __LINE__, __FILE__)
 /* The engine holds what it held before; no journal entry; the receipt, if any, agrees. */
 #define EXPECT_NOTHING_LEFT(outcome_) expect_nothing_left((outcome_), __LINE__, __FILE__)
 

@@ -27,10 +27,11 @@ static void a_deadline_ends_a_tree_that_ignores_term(void)
 static void a_deadline_lets_a_command_say_goodbye(void)
 {
     cordon_auto(outcome) o = {0};
-    if (!cordon_call(&(call){.argv = SHELL("trap 'echo bye; exit 3' TERM; while :; do sleep 0.1; done"),
-                             .options = WORDS("--deadline", "4s"),
-                             .limits = "grace = \"20s\";"},
-                     &o))
+    if (!cordon_call(
+            &(call){.argv = SHELL("trap 'echo bye; exit 3' TERM; while :; do sleep 0.1; done"),
+                    .options = WORDS("--deadline", "4s"),
+                    .limits = "grace = \"20s\";"},
+            &o))
         return;
     EXPECT_KIND(&o, "deadline", 124);
     CHECK_STR(outcome_out(&o), "bye\n");
@@ -98,10 +99,10 @@ static bool can_limit_memory(void)
 static void more_memory_than_allowed_is_oom_and_not_137_by_itself(void)
 {
     cordon_auto(outcome) o = {0};
-    if (!cordon_call(&(call){.argv = WORDS("dd", "if=/dev/zero", "of=/dev/null", "bs=200M",
-                                           "count=1"),
-                             .limits = SMALL},
-                     &o))
+    if (!cordon_call(
+            &(call){.argv = WORDS("dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"),
+                    .limits = SMALL},
+            &o))
         return;
     if (can_limit_memory())
         EXPECT_KIND(&o, "oom", 137);

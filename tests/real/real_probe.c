@@ -29,8 +29,7 @@ static const char *check_word(cordon_json_doc *report, const char *name, const c
         const char *has = NULL;
         const char *word = NULL;
         if (cordon_json_need_string(it.value, "name", &has, &ignored) == 0 &&
-            strcmp(has, name) == 0 &&
-            cordon_json_need_string(it.value, key, &word, &ignored) == 0)
+            strcmp(has, name) == 0 && cordon_json_need_string(it.value, key, &word, &ignored) == 0)
             return word;
     }
     return NULL;
@@ -70,8 +69,8 @@ static void report_is_good(const outcome *o, cordon_json_doc *report)
 }
 
 /* A member of the entry of egress.LIST whose `by` is `name`; -1 when there is none. */
-static long long egress_number(const outcome *o, const char *list, const char *by,
-                               const char *name, const char *key)
+static long long egress_number(const outcome *o, const char *list, const char *by, const char *name,
+                               const char *key)
 {
     cordon_json entries;
     cordon_err ignored = CORDON_ERR_INIT;
@@ -94,9 +93,9 @@ static void a_tunnel_to_the_pinned_host_and_to_nothing_else(void)
     cordon_auto(outcome) o = {0};
     bool ready = upstream_start(&vendor);
     ready = witnesses_start(&world) && ready;
-    if (!ready || !cordon_call(&(call){.verb = "probe",
-                                       .options = WORDS("--json", "--upstream", vendor.address)},
-                               &o))
+    if (!ready ||
+        !cordon_call(
+            &(call){.verb = "probe", .options = WORDS("--json", "--upstream", vendor.address)}, &o))
         return;
     cordon_auto_ptr(cordon_json_doc) report = read_report(&o);
     REQUIRE(report != NULL);

@@ -103,8 +103,22 @@ static void standard_input_is_empty_whatever_ours_is(void)
 static void arguments_arrive_byte_for_byte(void)
 {
     const char *const argv[] = {
-        "sh", "-c", "printf '<%s>' \"$@\"", "name", "", " two  blanks ", "'", "\"", "$HOME `id` \\",
-        "line\nline\r\n", "--", "-n", "gr\xc3\xbc\xc3\x9f\x65", "\xff\xfe", "*", NULL,
+        "sh",
+        "-c",
+        "printf '<%s>' \"$@\"",
+        "name",
+        "",
+        " two  blanks ",
+        "'",
+        "\"",
+        "$HOME `id` \\",
+        "line\nline\r\n",
+        "--",
+        "-n",
+        "gr\xc3\xbc\xc3\x9f\x65",
+        "\xff\xfe",
+        "*",
+        NULL,
     };
     char want[256] = "";
     size_t used = 0;

@@ -42,9 +42,9 @@ bool rest_call(const char *method, const char *path, const char *body, int *ret_
                cordon_buf_text(&answer.body));
     if (!ret_answer)
         return true;
-    return CHECK_OK(cordon_json_parse(answer.body.data, answer.body.length, ANSWER_MAX, 0,
-                                      ret_answer, &err),
-                    err);
+    return CHECK_OK(
+        cordon_json_parse(answer.body.data, answer.body.length, ANSWER_MAX, 0, ret_answer, &err),
+        err);
 }
 
 bool rest_ok(const char *method, const char *path, const char *body)

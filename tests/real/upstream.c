@@ -112,9 +112,8 @@ bool witnesses_saw_nothing(witnesses *w)
         char byte;
         char text[INET6_ADDRSTRLEN];
         bool datagram = w->names[i][0] == 'U';
-        ssize_t got = datagram
-                          ? recvfrom(w->fds[i], &byte, 1, 0, (struct sockaddr *)&peer, &size)
-                          : accept4(w->fds[i], (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
+        ssize_t got = datagram ? recvfrom(w->fds[i], &byte, 1, 0, (struct sockaddr *)&peer, &size)
+                               : accept4(w->fds[i], (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
         peer_text(&peer, text);
         if (!datagram && got >= 0)
             (void)close((int)got);
