@@ -159,6 +159,29 @@ static int link_unhold(cordon_gate_link *link, cordon_err *err)
     return 0;
 }
 
+/*
+ * SECURITY: the head of a note that the command made up may be held, waiting for bytes that never
+ * come, with the gate's own note behind it - and the gate waits for us once it has written that.
+ * So every note that becomes whole with the newest byte is looked at, wherever it begins.
+ */
+static int link_take_behind(cordon_gate_link *link, cordon_err *err)
+{
+    for (size_t at = 1; at < link->held.length; at++) {
+        cordon_frame_reader reader;
+        bool taken;
+
+        if (link->held.data[at] != CORDON_GATE_MAGIC_EXIT[0] ||
+            cordon_frame_open(&reader, CORDON_GATE_MAGIC_EXIT, link->held.data + at,
+                              link->held.length - at, link->exit_key, NULL) != 0)
+            continue;
+        if (link_output(link, link->held.data, at, err) != 0)
+            return -1;
+        cordon_buf_consume(&link->held, at);
+        return link_take_exit(link, &taken, err);
+    }
+    return 0;
+}
+
 /* Settles what the held bytes are, as far as it can be told yet. */
 static int link_settle_held(cordon_gate_link *link, cordon_err *err)
 {
@@ -170,7 +193,7 @@ static int link_settle_held(cordon_gate_link *link, cordon_err *err)
         if (cordon_frame_measure(CORDON_GATE_MAGIC_EXIT, link->held.data, link->held.length,
                                  CORDON_GATE_REPLY_MAX, &total, &need, NULL) == 0) {
             if (need > 0)
-                return 0;
+                return link_take_behind(link, err);
             if (link_take_exit(link, &taken, err) != 0)
                 return -1;
             if (taken)
@@ -236,10 +259,7 @@ int cordon_gate_link_feed(cordon_gate_link *link, const void *bytes, size_t leng
     return 0;
 }
 
-/*
- * SECURITY: what is held may begin with the head of a note that the command made up, with the
- * gate's own note behind it. So the first byte alone is given up, and the rest is looked at again.
- */
+/* The first byte alone is given up at a time, and the rest is looked at again. */
 int cordon_gate_link_finish(cordon_gate_link *link, cordon_err *err)
 {
     while (link->state == CORDON_LINK_OUTPUT && link->held.length > 0) {

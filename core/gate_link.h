@@ -52,8 +52,8 @@ int cordon_gate_link_feed(cordon_gate_link *link, const void *bytes, size_t leng
     __attribute__((warn_unused_result));
 
 /*
- * At the end of the stream: hands on what was held back as output, and may find the exit note
- * behind it. Then ask the state: only ENDED has an exit code or signal, and exactly one of them.
+ * At the end of the stream: hands on what was held back as output. Then ask the state: only ENDED
+ * has an exit code or signal, and exactly one of them.
  */
 int cordon_gate_link_finish(cordon_gate_link *link, cordon_err *err)
     __attribute__((warn_unused_result));

@@ -35,6 +35,7 @@ typedef struct stream_loop {
     cordon_deadline until; /* the run's deadline, then the end of the stage */
     cordon_err why;        /* what ended the command; CORDON_OK while nothing did */
     bool draining;         /* the gate has told the end, the engine owes the rest */
+    bool taken;            /* the gate knows that we heard the end */
 } stream_loop;
 
 static void stream_signal(stream_loop *loop, const char *name)
@@ -190,6 +191,20 @@ static void stream_note_end(stream_loop *loop)
     loop->draining = room;
 }
 
+/* The gate ends only now: see gate/protocol.h. One that has gone needs no word. */
+static void stream_say_taken(stream_loop *loop)
+{
+    cordon_err ignored = CORDON_ERR_INIT;
+    int result;
+
+    if (loop->taken || loop->run->link.state != CORDON_LINK_ENDED)
+        return;
+    loop->taken = true;
+    result = cordon_stream_write(loop->run->step_stream, "\n", 1,
+                                 cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &ignored);
+    (void)result;
+}
+
 static void stream_until_end(stream_loop *loop)
 {
     for (;;) {
@@ -202,6 +217,7 @@ static void stream_until_end(stream_loop *loop)
                 return;
             stream_end(loop, &err);
         }
+        stream_say_taken(loop);
         stream_note_end(loop);
         if (stream_is_over(loop))
             return;

@@ -9,11 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,20 +135,37 @@ static int send_exit(const cordon_release *release, int status, uint64_t oom_kil
                              err);
 }
 
+/*
+ * Waits until the reader has all of the output: a byte, or the end of stdin, which also comes when
+ * core dies. A signal that asks the container to end is obeyed.
+ */
+static void await_taken(int signal_fd)
+{
+    struct signalfd_siginfo info = {.ssi_signo = SIGCHLD};
+    struct pollfd items[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                             {.fd = signal_fd, .events = POLLIN}};
+    do {
+        if (poll(items, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (items[1].revents && read(signal_fd, &info, sizeof info) != (ssize_t)sizeof info)
+            return;
+    } while (!items[0].revents && info.ssi_signo == SIGCHLD);
+}
+
 /* From the running command to the gate's own exit status. */
 static int be_init(cordon_release *release, cordon_command *command, int signal_fd,
                    uint64_t oom_before)
 {
     int status = 0;
     cordon_err err = CORDON_ERR_INIT;
-    /* The gate reads no more; a client that goes on writing learns so. */
-    (void)close(STDIN_FILENO);
     cordon_release_wipe_texts(release);
     if (cordon_init_run(command, signal_fd, &release->stdin_bytes, &status, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
     /* A reader that has gone is no reason for another status; without the frame it is a loss. */
     if (send_exit(release, status, cordon_kernel_oom_kills() - oom_before, &err) < 0)
         (void)fail(0, &err);
+    else
+        await_taken(signal_fd);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

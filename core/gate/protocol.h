@@ -10,6 +10,10 @@
  *                                   was found (or not); sent before it is executed.
  *   gate -> core, stdout   EXIT     keyed with the exit key; the last bytes of stdout, written
  *                                   after every other process of the container has been reaped.
+ *   core -> gate, stdin    any byte, or the end: EXIT has come through. Only then does the gate
+ *                                   end, because an engine that sees a container end gives its
+ *                                   streams little time (Docker two seconds) and drops what a slow
+ *                                   reader has not taken by then.
  *
  * SECURITY: STARTED and EXIT travel inside a stream that the command can write to. Their key is
  * 32 random bytes that core makes for one release, that never leave the gate's memory (it is not

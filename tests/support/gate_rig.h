@@ -310,12 +310,20 @@ static inline void rig_take_apart(rig *r)
         }
 }
 
+/* Core's word that the exit note has come; without one the gate would wait for it. */
+static inline void rig_say_taken(rig *r)
+{
+    if (r->out.length > 0 && memmem(r->out.data, r->out.length, CORDON_GATE_MAGIC_EXIT,
+                                    strlen(CORDON_GATE_MAGIC_EXIT)) != NULL)
+        rig_hang_up(r);
+}
+
 /* Reads to the end of both streams, collects the gate, takes the output apart. */
 static inline void rig_finish(rig *r)
 {
     int status = 0;
     while (rig_read(r, r->from, &r->out))
-        ;
+        rig_say_taken(r);
     while (rig_read(r, r->errors, &r->err))
         ;
     rig_hang_up(r);

@@ -315,12 +315,50 @@ static void every_link_has_a_key_of_its_own_and_wipes_it(void)
     CHECK(memcmp(one.link.exit_key, zeros, sizeof(zeros)) == 0);
 }
 
+/*
+ * The gate waits for our word after its note, so the note must be seen before the stream ends, and
+ * no made-up beginning of a note may hold it back.
+ */
+static void the_exit_note_is_seen_without_the_end_of_the_stream(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } tails[] = {
+        {"", 0},
+        {"C", 1},
+        {CORDON_GATE_MAGIC_EXIT, 8},
+        {CORDON_GATE_MAGIC_EXIT "\xf0\0\0\0", 12},
+        {CORDON_GATE_MAGIC_EXIT "\0\0\0\xf0", 12},
+        {CORDON_GATE_MAGIC_EXIT "\x80\0\0\0CRDN" CORDON_GATE_MAGIC_EXIT "\x70\0\0\0", 28},
+        {CORDON_GATE_MAGIC_EXIT "\0\0\0\x80"
+                                "CRDN" CORDON_GATE_MAGIC_EXIT "\0\0\0\x70",
+         28},
+    };
+
+    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+        cordon_auto(talk) value = {0};
+        cordon_auto(cordon_buf) stream = cordon_buf_make(65536);
+        cordon_err err = CORDON_ERR_INIT;
+
+        REQUIRE(talk_until_output(&value));
+        REQUIRE(append(&stream, tails[i].bytes, tails[i].length) &&
+                append_exit(&stream, value.link.exit_key, 5));
+        REQUIRE_OK(feed(&value, stream.data, stream.length, 1, &err), err);
+        TEST_RECORDF(value.link.state == CORDON_LINK_ENDED && value.link.exit_code == 5,
+                     "tail %zu: state %d, code %d", i, value.link.state, value.link.exit_code);
+        CHECK(value.output.length == tails[i].length &&
+              memcmp(cordon_buf_text(&value.output), tails[i].bytes, tails[i].length) == 0);
+    }
+}
+
 CORDON_TEST_MAIN("gate_notes", TEST(words_before_the_release_are_refused),
                  TEST(words_after_the_exit_note_are_refused),
                  TEST(first_bytes_that_are_no_report_are_refused_at_once),
                  TEST(a_start_note_must_be_authentic_and_whole),
                  TEST(a_start_note_says_why_a_command_was_not_found),
                  TEST(an_exit_note_names_one_way_of_ending),
+                 TEST(the_exit_note_is_seen_without_the_end_of_the_stream),
                  TEST(an_error_of_the_reader_stops_the_feed),
                  TEST(a_release_carries_everything_in_order_under_the_nonce),
                  TEST(a_release_is_for_one_nonce_alone),
