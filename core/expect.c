@@ -226,9 +226,13 @@ static int expect_limits(cordon_container_facts *facts, const cordon_container_s
                                  (long long)limits->user_processes);
 }
 
-static int expect_life(cordon_container_facts *facts, cordon_err *err)
+static int expect_life(cordon_container_facts *facts, const cordon_container_spec *spec,
+                       cordon_err *err)
 {
     facts->auto_remove = CORDON_FACT_NO;
+    /* A log that is kept has an engine's own name; that it is bounded its decoder sees to. */
+    if (!spec->keep_log && cordon_fact_text_set(&facts->log_driver, "none", err) != 0)
+        return -1;
     cordon_fact_list_known(&facts->unmodelled);
     return cordon_fact_text_set(&facts->restart_policy, "no", err);
 }
@@ -245,7 +249,7 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
         expect_privileges(&facts, err) != 0 || expect_namespaces(&facts, spec, err) != 0 ||
         expect_mounts(&facts, spec, err) != 0 ||
         expect_network_side(&facts, spec, round, err) != 0 ||
-        expect_limits(&facts, spec, err) != 0 || expect_life(&facts, err) != 0)
+        expect_limits(&facts, spec, err) != 0 || expect_life(&facts, spec, err) != 0)
         return -1;
     if (is_step && plan->input.step_image_labels != NULL &&
         expect_set(&facts.labels,

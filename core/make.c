@@ -162,6 +162,9 @@ static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
 
     if (make_container(run, role, err) != 0 || make_check_container(run, role, slot, err) != 0)
         return -1;
+    /* Podman mounts the worktree with the attach already, so the path is looked at before. */
+    if (role == CORDON_ROLE_STEP && cordon_run_check_worktree(run, &run->refusals[slot], err) != 0)
+        return -1;
     id = run->made[role].id;
     if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0)
         return -1;

@@ -44,11 +44,15 @@ static const char *const no_forwarding[] = {
 };
 
 static const char *const proxy_entrypoint[] = {CORDON_PLAN_GUARD_ALONE};
-static const char *const proxy_environment[] = {"PATH=/"};
+/*
+ * The guard's environment. HOME and HOSTNAME are named because an engine that is told to unset
+ * everything still adds them; named, they are what the plan says.
+ */
+static const char *const proxy_environment[] = {"HOME=/", "HOSTNAME=proxy", "PATH=/"};
 static const char *const gate_alone[] = {CORDON_PLAN_GUARD_ALONE};
 static const char *const gate_in_step[] = {CORDON_PLAN_GUARD_IN_STEP};
 static const char *const gate_command[] = {"gate"};
-static const char *const gate_environment[] = {"PATH=/"};
+static const char *const gate_environment[] = {"HOME=/", "HOSTNAME=step", "PATH=/"};
 
 static const char *plan_name(const cordon_plan *plan, cordon_role role)
 {

@@ -143,14 +143,14 @@ static int check_engine(cordon_run *run, cordon_err *err)
     return cordon_parallel(branches, 2, err);
 }
 
-static int check_worktree(cordon_run *run, cordon_err *err)
+int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
 {
     cordon_err cause = CORDON_ERR_INIT;
 
     if (run->invocation->worktree.path == NULL ||
         cordon_worktree_recheck(&run->invocation->worktree, NULL, &cause) == 0)
         return 0;
-    return cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_WORKTREE, "worktree",
+    return cordon_refuse(ret_refusal, CORDON_REFUSED_WORKTREE, "worktree",
                          "the folder that was approved", cause.message, err);
 }
 
@@ -160,7 +160,7 @@ int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_er
     if (check_engine(run, err) != 0 ||
         cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
             0 ||
-        check_worktree(run, err) != 0 ||
+        cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||
         cordon_watch_drain(&run->watch, &run->refusals[0], err) != 0 ||
         cordon_deadline_check(run->dl, "the final revalidation", err) != 0)
         return -1;

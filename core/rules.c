@@ -40,7 +40,7 @@ const cordon_rule cordon_container_rules[] = {
     CONTAINER(entrypoint, SEQUENCE, EXACT),
     CONTAINER(command, SEQUENCE, EXACT),
     CONTAINER(argv, SEQUENCE, EXACT),
-    CONTAINER(environment, ENV, EXACT),
+    CONTAINER(environment, SET, EXACT),
     CONTAINER(user, TEXT, EXACT),
     CONTAINER(working_dir, TEXT, EXACT),
     CONTAINER(hostname, TEXT, EXACT),
@@ -104,8 +104,7 @@ const cordon_rule cordon_container_rules[] = {
 
     CONTAINER(restart_policy, TEXT, EXACT),
     CONTAINER(auto_remove, BOOL, EXACT),
-    HARMLESS(log_driver, "where the engine keeps its own copy of the output; it leaves nothing "
-                         "in the container's reach"),
+    CONTAINER(log_driver, TEXT, EXACT),
     ROW(cordon_container_facts, unmodelled, SET, UNMODELLED, BOTH, EXACT),
 };
 const size_t cordon_container_rule_count =

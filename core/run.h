@@ -109,6 +109,10 @@ int cordon_run_make(cordon_run *run, cordon_err *err) __attribute__((warn_unused
 /* Takes bytes that have arrived from the proxy; sets proxy_ended at the end of its stream. */
 int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
+/* The worktree is still the folder that was approved: same path, device and inode. */
+int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /*
  * The right to release one step, once. Bound to the invocation, the step's id, the nonce of the
  * gate's report and a short time. Only cordon_run_revalidate makes one; cordon_permit_spend

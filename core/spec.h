@@ -86,6 +86,11 @@ typedef struct cordon_container_spec {
     const char *working_dir;
     const char *hostname;
     bool open_stdin; /* with stdin-once */
+    /*
+     * The engine keeps a copy of the output, bounded (1 MiB, one file). Without: none at all, so
+     * that nothing the agent prints stays on the engine's disk, and nothing slows it down.
+     */
+    bool keep_log;
     cordon_userns userns;
     const cordon_mount_spec *mounts;
     size_t mount_count;
@@ -103,7 +108,7 @@ typedef struct cordon_container_spec {
      * dropped, no-new-privileges, default seccomp, read-only root, private pid, ipc, uts,
      * cgroup and mount namespaces, no devices, no ports, no extra hosts, no health check, no
      * restart, no auto-remove, no engine init, no core dumps (ulimit core=0), image volumes
-     * ignored, log driver with a bound ("json-file"/"k8s-file", 1 MiB, one file).
+     * ignored.
      */
 } cordon_container_spec;
 

@@ -124,36 +124,6 @@ static bool list_off(const cordon_fact_list *actual)
     return actual->count == 0 || (actual->count == 1 && strcmp(actual->items[0], "NONE") == 0);
 }
 
-/*
- * What libpod puts into a container's environment although it was told to unset everything. Only
- * the guard sees it: a command's whole environment comes with its release.
- */
-static bool env_added_by_engine(const char *item)
-{
-    static const char *const added[] = {"container=podman", "TERM=xterm", "HOME=/"};
-
-    for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
-        if (strcmp(item, added[i]) == 0)
-            return true;
-    }
-    return strncmp(item, "HOSTNAME=", strlen("HOSTNAME=")) == 0;
-}
-
-/* True if outer has all items of inner, but for those that an engine adds by itself. */
-static bool list_within_environment(const cordon_fact_list *inner, const cordon_fact_list *outer)
-{
-    for (size_t i = 0; i < inner->count; i++) {
-        if (!env_added_by_engine(inner->items[i]) && !list_holds(outer, inner->items[i]))
-            return false;
-    }
-    return true;
-}
-
-static bool list_same_environment(const cordon_fact_list *expected, const cordon_fact_list *actual)
-{
-    return list_within_environment(expected, actual) && list_within_environment(actual, expected);
-}
-
 static bool list_agrees(cordon_rule_kind kind, const cordon_fact_list *expected,
                         const cordon_fact_list *actual)
 {
@@ -163,8 +133,6 @@ static bool list_agrees(cordon_rule_kind kind, const cordon_fact_list *expected,
         return list_within(expected, actual);
     if (kind == CORDON_RULE_OFF)
         return list_off(actual);
-    if (kind == CORDON_RULE_ENV)
-        return list_same_environment(expected, actual);
     return list_same_set(expected, actual);
 }
 
@@ -344,7 +312,6 @@ static int rule_apply(const rule_context *context, const void *expected, const v
     case CORDON_RULE_SET:
     case CORDON_RULE_SUPERSET:
     case CORDON_RULE_OFF:
-    case CORDON_RULE_ENV:
         return compare_list(context, "", context->rule->kind, expected, actual);
     case CORDON_RULE_MOUNTS:
         return compare_mounts(context, expected, actual);

@@ -54,7 +54,6 @@ typedef enum cordon_rule_kind {
     CORDON_RULE_SET,       /* equal as sets */
     CORDON_RULE_SUPERSET,  /* holds at least what is expected */
     CORDON_RULE_OFF,       /* a health check: empty or NONE */
-    CORDON_RULE_ENV,       /* equal as sets, but for what an engine adds by itself */
     CORDON_RULE_MOUNTS,    /* equal as sets of mounts */
     CORDON_RULE_ENDPOINTS, /* equal as sets of endpoints */
     CORDON_RULE_HARMLESS,  /* not judged; `why` says why that is safe */

@@ -221,8 +221,9 @@ static int read_restart_policy(cordon_json host, cordon_container_facts *facts, 
 }
 
 /*
- * SECURITY: the log is bounded by exactly what the encoder asks for; a log driver with other or no
- * bounds has no normal form, so the host's disk is not the limit of what an agent prints.
+ * SECURITY: there is no log, or it is bounded by exactly what the encoder asks for; a log driver
+ * with other or no bounds has no normal form, so the host's disk is not the limit of what an agent
+ * prints.
  */
 static int read_log_config(cordon_json host, cordon_container_facts *facts, cordon_err *err)
 {
@@ -238,6 +239,8 @@ static int read_log_config(cordon_json host, cordon_container_facts *facts, cord
     if (cordon_factread_fields(log.value, fields, DOCKER_COUNT(fields), facts, err) != 0 ||
         cordon_factread_fields(log.value, &bounds_field, 1, &bounds, err) != 0)
         return -1;
+    if (facts->log_driver != NULL && strcmp(facts->log_driver, "none") == 0 && bounds.count == 0)
+        return 0;
     if (bounds.count == 2 && strcmp(bounds.items[0], "max-file=1") == 0 &&
         strcmp(bounds.items[1], "max-size=1m") == 0)
         return 0;

@@ -152,7 +152,7 @@ static void write_limits(cordon_jsonw *w, const cordon_container_spec *spec)
     cordon_jsonw_end_array(w);
 }
 
-static void write_life(cordon_jsonw *w)
+static void write_life(cordon_jsonw *w, const cordon_container_spec *spec)
 {
     cordon_jsonw_begin_object(w, "RestartPolicy");
     cordon_jsonw_string(w, "Name", "no");
@@ -161,10 +161,12 @@ static void write_life(cordon_jsonw *w)
     cordon_jsonw_bool(w, "AutoRemove", false);
     cordon_jsonw_bool(w, "Init", false); /* null would be the daemon's choice */
     cordon_jsonw_begin_object(w, "LogConfig");
-    cordon_jsonw_string(w, "Type", "json-file");
+    cordon_jsonw_string(w, "Type", spec->keep_log ? "json-file" : "none");
     cordon_jsonw_begin_object(w, "Config");
-    cordon_jsonw_string(w, "max-size", "1m");
-    cordon_jsonw_string(w, "max-file", "1");
+    if (spec->keep_log) {
+        cordon_jsonw_string(w, "max-size", "1m");
+        cordon_jsonw_string(w, "max-file", "1");
+    }
     cordon_jsonw_end_object(w);
     cordon_jsonw_end_object(w);
 }
@@ -239,7 +241,7 @@ static int write_host(cordon_jsonw *w, const cordon_container_spec *spec, cordon
     write_namespaces(w, spec);
     write_network_side(w, spec);
     write_limits(w, spec);
-    write_life(w);
+    write_life(w, spec);
     if (write_map(w, "Sysctls", spec->sysctls, err) != 0)
         return -1;
     return write_mounts(w, spec, err);

@@ -366,6 +366,9 @@ static int decode_log(podman_decoding *d, cordon_err *err)
         return -1;
     if (path.has == CORDON_JSON_PRESENT && *path.text && check_log_path(d, path.text, err) != 0)
         return -1;
+    if (d->facts->log_driver != NULL && strcmp(d->facts->log_driver, "none") == 0 &&
+        (path.has != CORDON_JSON_PRESENT || *path.text == '\0'))
+        return 0;
     /* 1 MiB, as Podman writes it; "0B" is a log without a bound */
     if (size.has == CORDON_JSON_PRESENT && strcmp(size.text, "1.049MB") == 0)
         return 0;

@@ -389,11 +389,12 @@ static int write_process(cordon_jsonw *w, const cordon_container_spec *spec, cor
     return 0;
 }
 
-static void write_log(cordon_jsonw *w)
+static void write_log(cordon_jsonw *w, bool keep)
 {
     cordon_jsonw_begin_object(w, "log_configuration");
-    cordon_jsonw_string(w, "driver", "k8s-file");
-    cordon_jsonw_i64(w, "size", LOG_MAX_BYTES);
+    cordon_jsonw_string(w, "driver", keep ? "k8s-file" : "none");
+    if (keep)
+        cordon_jsonw_i64(w, "size", LOG_MAX_BYTES);
     cordon_jsonw_end_object(w);
 }
 
@@ -410,7 +411,7 @@ static int write_container(cordon_jsonw *w, const cordon_container_spec *spec, c
     write_one(w, "cap_drop", "all");
     write_space(w, "userns", spec->userns == CORDON_USERNS_KEEP_ID ? "keep-id" : "host");
     write_dns(w, spec->dns_servers);
-    write_log(w);
+    write_log(w, spec->keep_log);
     if (write_process(w, spec, err) != 0 || write_map(w, "labels", spec->labels, err) != 0 ||
         write_map(w, "sysctl", spec->sysctls, err) != 0 || write_networks(w, spec, err) != 0 ||
         write_mounts(w, spec, err) != 0)

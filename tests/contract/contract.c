@@ -212,6 +212,7 @@ void shell_spec_init(session *s, const char *script, shell_spec *ret)
         .limits = limits_of(s),
         .stop_timeout_s = 2,
         .oom_score_adj = 500,
+        .keep_log = true,
     };
 }
 

@@ -75,7 +75,7 @@ static int container_texts(const fake_container *c, cordon_container_facts *f, c
         {&f->network_mode, s->endpoint_count ? "network" : "none"},
         {&f->cgroup_parent, ""},
         {&f->restart_policy, "no"},
-        {&f->log_driver, "json-file"},
+        {&f->log_driver, "none"},
     };
     return SET_TEXTS(table, err);
 }

@@ -49,6 +49,7 @@ static cordon_container_spec sample(void)
         .working_dir = "/work",
         .hostname = "step",
         .open_stdin = true,
+        .keep_log = true,
         .userns = CORDON_USERNS_HOST,
         .mounts = mounts,
         .mount_count = COUNT(mounts),

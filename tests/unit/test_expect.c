@@ -85,7 +85,7 @@ static void the_step_is_what_was_planned(void)
     CHECK_LIST(facts.entrypoint, "/.cordon/cordon-guard");
     CHECK_LIST(facts.command, "gate");
     CHECK_LIST(facts.argv, "/.cordon/cordon-guard", "gate");
-    CHECK_LIST(facts.environment, "PATH=/");
+    CHECK_LIST(facts.environment, "HOME=/", "HOSTNAME=step", "PATH=/");
     CHECK_STR(facts.user, "1000:1001");
     CHECK_INT(facts.open_stdin, CORDON_FACT_YES);
     CHECK_INT(facts.stdin_once, CORDON_FACT_YES);

@@ -54,7 +54,7 @@ static void the_proxy_is_told_its_hosts_and_nothing_else(void)
     CHECK_TEXTS(proxy->command, "proxy", "--listen", "10.213.4.10:3128", "--allow",
                 "api.example.com", "--allow", "llm.example.com", "--upstream",
                 "llm.example.com=10.0.8.4:8443");
-    CHECK_TEXTS(proxy->environment, "PATH=/");
+    CHECK_TEXTS(proxy->environment, "HOME=/", "HOSTNAME=proxy", "PATH=/");
     CHECK_STR(proxy->user, "65532:65532");
     CHECK_STR(proxy->working_dir, "/");
     CHECK_STR(proxy->hostname, "proxy");
@@ -90,7 +90,7 @@ static void the_step_starts_as_a_gate_on_the_vendor_network_alone(void)
     CHECK_STR(step->image_id, SAMPLE_STEP_IMAGE);
     CHECK_TEXTS(step->entrypoint, "/.cordon/cordon-guard");
     CHECK_TEXTS(step->command, "gate");
-    CHECK_TEXTS(step->environment, "PATH=/");
+    CHECK_TEXTS(step->environment, "HOME=/", "HOSTNAME=step", "PATH=/");
     CHECK_STR(step->user, "1000:1001");
     CHECK_STR(step->hostname, "step");
     CHECK(step->open_stdin);

@@ -46,6 +46,7 @@ static cordon_container_spec step_spec(void)
         .working_dir = "/",
         .hostname = "step",
         .open_stdin = true,
+        .keep_log = true,
         .userns = CORDON_USERNS_HOST,
         .mounts = mounts,
         .mount_count = COUNT(mounts),

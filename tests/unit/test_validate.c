@@ -98,8 +98,7 @@ static bool is_witnessed(const cordon_rule *rule)
 /* Judged by less than equality. */
 static bool is_lenient(const cordon_rule *rule)
 {
-    return rule->kind == CORDON_RULE_SUPERSET || rule->kind == CORDON_RULE_OFF ||
-           rule->kind == CORDON_RULE_ENV;
+    return rule->kind == CORDON_RULE_SUPERSET || rule->kind == CORDON_RULE_OFF;
 }
 
 static bool is_run_state(const cordon_rule *rule)
@@ -121,8 +120,7 @@ static void check_exceptions(bool (*is)(const cordon_rule *), const char *contai
 static void what_is_not_judged_is_listed_and_has_a_reason(void)
 {
     check_exceptions(is_harmless,
-                     "pid exit_code started_at finished_at apparmor_profile selinux_label runtime "
-                     "log_driver ",
+                     "pid exit_code started_at finished_at apparmor_profile selinux_label runtime ",
                      "gateways ");
     for (size_t i = 0; i < cordon_container_rule_count; i++) {
         const cordon_rule *rule = &cordon_container_rules[i];
@@ -143,7 +141,7 @@ static void what_an_engine_may_leave_untold_is_seen_by_the_gate(void)
 
 static void what_may_be_more_than_was_planned_is_listed(void)
 {
-    check_exceptions(is_lenient, "environment healthcheck masked_paths readonly_paths ", "");
+    check_exceptions(is_lenient, "healthcheck masked_paths readonly_paths ", "");
 }
 
 static void what_may_differ_between_two_readings_is_run_state(void)
@@ -268,7 +266,7 @@ static bool swap_items(const cordon_rule *rule, cordon_fact_list *list, mutant *
 static bool mutate_list(const cordon_rule *rule, cordon_fact_list *list, size_t m, mutant *made)
 {
     bool at_least = rule->kind == CORDON_RULE_SUPERSET;
-    bool repeats = at_least || rule->kind == CORDON_RULE_ENV;
+    bool repeats = at_least;
     size_t at = (m - 2) / 3;
 
     if (m == 1) {
@@ -321,7 +319,6 @@ static void forget(const cordon_rule *rule, void *fact, mutant *made)
     case CORDON_RULE_SET:
     case CORDON_RULE_SUPERSET:
     case CORDON_RULE_OFF:
-    case CORDON_RULE_ENV:
         ((cordon_fact_list *)fact)->known = false;
         break;
     case CORDON_RULE_NONE:
@@ -351,7 +348,6 @@ static bool mutate(const cordon_rule *rule, void *fact, size_t m, mutant *made)
     case CORDON_RULE_SET:
     case CORDON_RULE_SUPERSET:
     case CORDON_RULE_OFF:
-    case CORDON_RULE_ENV:
         return mutate_list(rule, fact, m, made);
     case CORDON_RULE_MOUNTS:
     case CORDON_RULE_ENDPOINTS:

@@ -140,26 +140,18 @@ static void somebody_else_on_the_vendor_network_is_foreign(void)
 
 /* --- Environment ------------------------------------------------------------------------------ */
 
-static void an_engines_own_variables_are_accepted_and_no_others(void)
+static void a_variable_beyond_the_plan_is_refused(void)
 {
-    static const struct {
-        const char *item;
-        bool accepted;
-    } items[] = {
-        {"container=podman", true},
-        {"TERM=xterm", true},
-        {"HOME=/", true},
-        {"HOSTNAME=step", true},
-        {"container=docker", false},
-        {"TERM=xterm-256color", false},
-        {"HOME=/root", false},
-        {"HOME=/../root", false},
-        {"HOSTNAMEX=step", false},
-        {"HOSTNAME", false},
-        {"LD_PRELOAD=/x.so", false},
-        {"PATH=/evil", false},
-        {"HTTPS_PROXY=http://e", false},
-        {"", false},
+    static const char *const items[] = {
+        "container=podman",
+        "TERM=xterm",
+        "HOME=/root",
+        "HOSTNAMEX=step",
+        "HOSTNAME",
+        "LD_PRELOAD=/x.so",
+        "PATH=/evil",
+        "HTTPS_PROXY=http://e",
+        "",
     };
     cordon_auto(sample_run) run = {0};
 
@@ -167,16 +159,11 @@ static void an_engines_own_variables_are_accepted_and_no_others(void)
     for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
         cordon_auto(sample_pair) pair = {0};
         cordon_err err = CORDON_ERR_INIT;
-        int rc;
 
         REQUIRE(sample_pair_make(&run, &created_step, &pair));
-        REQUIRE(sample_add_item(&pair.actual.environment, items[i].item));
-        rc = sample_validate(&pair, &err);
-        if (items[i].accepted)
-            sample_check_passes(&pair, rc, &err, items[i].item);
-        else
-            sample_check_refused(&pair, rc, &err, CORDON_REFUSED_MISMATCH, "step.environment",
-                                 items[i].item);
+        REQUIRE(sample_add_item(&pair.actual.environment, items[i]));
+        sample_check_refused(&pair, sample_validate(&pair, &err), &err, CORDON_REFUSED_MISMATCH,
+                             "step.environment", items[i]);
     }
 }
 
@@ -244,20 +231,6 @@ static void run_state_may_differ_between_two_readings(void)
     sample_check_passes(&pair, compare_readings(&pair, true, &err), &err, "run state, swapped");
 }
 
-/* libpod adds HOSTNAME when it starts a container. */
-static void an_engines_own_variables_may_come_between_two_readings(void)
-{
-    cordon_auto(sample_run) run = {0};
-    cordon_auto(sample_pair) pair = {0};
-    cordon_err err = CORDON_ERR_INIT;
-
-    REQUIRE(sample_run_make(&run));
-    REQUIRE(readings(&run, &pair));
-    REQUIRE(sample_add_item(&pair.actual.environment, "HOSTNAME=step"));
-    sample_check_passes(&pair, compare_readings(&pair, false, &err), &err, "HOSTNAME");
-    sample_check_passes(&pair, compare_readings(&pair, true, &err), &err, "HOSTNAME, swapped");
-}
-
 static void whatever_else_differs_has_changed(void)
 {
     cordon_auto(sample_run) run = {0};
@@ -319,16 +292,12 @@ static void a_mount_that_lost_its_target_has_changed(void)
     }
 }
 
-CORDON_TEST_MAIN("validate_parts", TEST(each_part_of_an_endpoint_is_compared_as_far_as_it_is_told),
-                 TEST(a_step_on_a_further_network_is_refused),
-                 TEST(a_step_on_another_network_instead_is_refused),
-                 TEST(an_endpoint_without_a_name_is_nobodys),
-                 TEST(somebody_else_on_the_vendor_network_is_foreign),
-                 TEST(an_engines_own_variables_are_accepted_and_no_others),
-                 TEST(a_health_check_that_is_switched_off_is_none),
-                 TEST(a_setting_that_nobody_knows_is_refused_by_its_path),
-                 TEST(run_state_may_differ_between_two_readings),
-                 TEST(an_engines_own_variables_may_come_between_two_readings),
-                 TEST(whatever_else_differs_has_changed),
-                 TEST(what_only_one_reading_tells_has_changed),
-                 TEST(a_mount_that_lost_its_target_has_changed))
+CORDON_TEST_MAIN(
+    "validate_parts", TEST(each_part_of_an_endpoint_is_compared_as_far_as_it_is_told),
+    TEST(a_step_on_a_further_network_is_refused),
+    TEST(a_step_on_another_network_instead_is_refused), TEST(an_endpoint_without_a_name_is_nobodys),
+    TEST(somebody_else_on_the_vendor_network_is_foreign),
+    TEST(a_variable_beyond_the_plan_is_refused), TEST(a_health_check_that_is_switched_off_is_none),
+    TEST(a_setting_that_nobody_knows_is_refused_by_its_path),
+    TEST(run_state_may_differ_between_two_readings), TEST(whatever_else_differs_has_changed),
+    TEST(what_only_one_reading_tells_has_changed), TEST(a_mount_that_lost_its_target_has_changed))
