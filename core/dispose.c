@@ -20,6 +20,8 @@
 /* How long the proxy may take to tell of its open tunnels, and a step to be known as ended. */
 #define DISPOSE_PROXY_MS 3000
 #define DISPOSE_WAIT_MS  10000
+/* The longest pause between two questions whether the step has ended, before it is waited for. */
+#define DISPOSE_ASK_MS 32
 
 typedef struct dispose_branch {
     cordon_run *run;
@@ -184,6 +186,31 @@ static void dispose_object(dispose_branch *branch)
 
 /* --- The order of it --- */
 
+/*
+ * The status in the engine's own record, once that shows the end. Asked for before it is waited
+ * for: libpod answers a wait only when its clean-up process has come and gone, 0.1 s and more after
+ * the record has the end, and a removal in between saves that process its work.
+ */
+static int dispose_recorded_exit(cordon_run *run, cordon_role role, int *ret_code, cordon_err *err)
+{
+    const char *id = run->made[role].id;
+    cordon_deadline dl = cordon_deadline_in_ms(DISPOSE_WAIT_MS, -1);
+
+    for (useconds_t ms = 1; ms <= DISPOSE_ASK_MS; ms *= 2) {
+        cordon_auto(cordon_container_facts) facts = {0};
+
+        if (run->ops->container_inspect(run->impl, id, dl, &facts, err) != 0)
+            return -1;
+        if (facts.state == CORDON_STATE_EXITED && facts.exit_code.known &&
+            facts.exit_code.value >= 0 && facts.exit_code.value <= UINT8_MAX) {
+            *ret_code = (int)facts.exit_code.value;
+            return 0;
+        }
+        (void)usleep(ms * 1000);
+    }
+    return run->ops->container_wait(run->impl, id, dl, ret_code, err);
+}
+
 /* The engine must have seen the same end as the gate told. */
 static void dispose_confirm_exit(cordon_run *run)
 {
@@ -193,8 +220,7 @@ static void dispose_confirm_exit(cordon_run *run)
 
     if (receipt->kind != CORDON_RESULT_EXITED || run->made[CORDON_ROLE_STEP].id[0] == '\0')
         return;
-    if (run->ops->container_wait(run->impl, run->made[CORDON_ROLE_STEP].id,
-                                 cordon_deadline_in_ms(DISPOSE_WAIT_MS, -1), &code, &err) == 0 &&
+    if (dispose_recorded_exit(run, CORDON_ROLE_STEP, &code, &err) == 0 &&
         code != receipt->exit_code)
         cordon_err_set(
             &err, CORDON_ERR_TAMPERED, 0,

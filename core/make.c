@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creating and starting, see run.h. The engine's own work takes most of a run's time, so once the
- * vendor network is there two branches go their own way: one makes the egress network and creates,
- * inspects and starts the proxy, the other does so with the step. The gate keeps the step's command
- * from running, so the step need not wait for the proxy. Both networks at once would be no faster:
- * Docker makes them by dozens of calls of iptables, one after another, and the step would wait for
- * a network that it does not need.
+ * Creating and starting, see run.h. The engine's own work takes most of a run's time, so there are
+ * two branches that overlap: the vendor network and then the step, the egress network and then the
+ * proxy, each container created, inspected and started. The proxy needs the vendor network, too;
+ * the step needs neither the egress network nor the proxy, because the gate keeps its command from
+ * running.
  */
 #include "run.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,10 +24,17 @@
 #define MAKE_REPORT_MS 30000
 #define MAKE_READ_SIZE 16384
 
+/* The step's branch tells the proxy's that the vendor network is there, or will never be. */
+typedef struct make_meeting {
+    sem_t told;
+    bool made;
+} make_meeting;
+
 /* One branch of work: the run, and which of its two refusal and tally slots is ours. */
 typedef struct make_branch {
     cordon_run *run;
     unsigned slot;
+    make_meeting *vendor;
 } make_branch;
 
 static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
@@ -244,6 +251,13 @@ static int proxy_check_listen(cordon_run *run, unsigned slot, cordon_err *err)
                          run->receipt->egress.listen, err);
 }
 
+static int proxy_await_vendor_network(make_meeting *vendor, cordon_err *err)
+{
+    while (sem_wait(&vendor->told) != 0) /* a signal; the other branch has a deadline */
+        continue;
+    return vendor->made ? 0 : CORDON_FAIL(err, CORDON_ERR_CANCELLED, "there is no vendor network");
+}
+
 static int make_proxy(void *context, cordon_err *err)
 {
     make_branch *branch = context;
@@ -251,6 +265,7 @@ static int make_proxy(void *context, cordon_err *err)
 
     cordon_stdcopy_init(&run->proxy_demux, proxy_sink, run);
     if (make_network(run, CORDON_ROLE_EGRESS_NETWORK, branch->slot, err) != 0 ||
+        proxy_await_vendor_network(branch->vendor, err) != 0 ||
         make_start(run, CORDON_ROLE_PROXY, branch->slot, 0, &run->proxy_stream, err) != 0 ||
         proxy_await_ready(run, err) != 0)
         return -1;
@@ -295,11 +310,22 @@ static int step_await_report(cordon_run *run, cordon_err *err)
     return 0;
 }
 
+static int make_step_network(make_branch *branch, cordon_err *err)
+{
+    int result = make_network(branch->run, CORDON_ROLE_VENDOR_NETWORK, branch->slot, err);
+
+    branch->vendor->made = result == 0;
+    (void)sem_post(&branch->vendor->told);
+    return result;
+}
+
 static int make_step(void *context, cordon_err *err)
 {
     make_branch *branch = context;
     cordon_run *run = branch->run;
 
+    if (make_step_network(branch, err) != 0)
+        return -1;
     cordon_stdcopy_init(&run->step_demux, step_sink, run);
     if (cordon_gate_link_init(&run->link, step_output, run, err) != 0 ||
         make_start(run, CORDON_ROLE_STEP, branch->slot, CORDON_ATTACH_STDIN, &run->step_stream,
@@ -314,24 +340,24 @@ static int make_step(void *context, cordon_err *err)
     return 0;
 }
 
-static int make_vendor_network(cordon_run *run, cordon_err *err)
+static int make_objects(cordon_run *run, cordon_err *err)
 {
-    cordon_run_progress(run, "network", "creating the vendor network");
-    return make_network(run, CORDON_ROLE_VENDOR_NETWORK, 0, err);
-}
-
-static int make_containers(cordon_run *run, cordon_err *err)
-{
-    make_branch proxy = {run, 0};
-    make_branch step = {run, 1};
+    make_meeting vendor = {.made = false};
+    make_branch step = {run, 0, &vendor};
+    make_branch proxy = {run, 1, &vendor};
+    /* The step first: without threads they run in this order, and the proxy waits for the step's
+     * network. */
     cordon_branch branches[] = {
-        {.run = make_proxy, .context = &proxy},
         {.run = make_step, .context = &step},
+        {.run = make_proxy, .context = &proxy},
     };
+    int result;
 
-    cordon_run_progress(run, "containers",
-                        "creating the egress network, starting the proxy and the step");
-    return cordon_parallel(branches, 2, err);
+    cordon_run_progress(run, "create", "creating the networks, starting the proxy and the step");
+    (void)sem_init(&vendor.told, 0, 0);
+    result = cordon_parallel(branches, 2, err);
+    (void)sem_destroy(&vendor.told);
+    return result;
 }
 
 /* --- Before anything is created --- */
@@ -416,8 +442,7 @@ int cordon_run_make(cordon_run *run, cordon_err *err)
         cordon_journal_open(invocation->state_dir, &invocation->owner, run->ops->name,
                             invocation->engine->endpoint, &run->journal, err) != 0)
         return -1;
-    if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0 ||
-        make_vendor_network(run, err) != 0)
+    if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0)
         return -1;
-    return make_containers(run, err);
+    return make_objects(run, err);
 }

@@ -2,7 +2,7 @@
 /*
  * `cordon run --json`: one JSON object per line on standard output.
  *
- *   {"event":"progress","step":"network","text":"..."}
+ *   {"event":"progress","step":"create","text":"..."}
  *   {"event":"output","stream":"stdout","data":"..."}            valid UTF-8
  *   {"event":"output","stream":"stderr","data_base64":"..."}     anything else
  *   {"event":"receipt","receipt":{...}}                          always the last line

@@ -201,7 +201,7 @@ CORDON_PUBLIC int cordon_invocation_plan_json(cordon_invocation *invocation,
  * stdout_fd, stderr_fd  written while they take bytes; never made non-blocking, never closed; a
  *                       reader that stalls does not stop the deadline. -1 throws away.
  * cancel_fd             readable = cancel the run and clean up; -1 for none
- * progress              called with a short word ("network", "proxy", "validate", "released",
+ * progress              called with a short word ("images", "create", "validate", "released",
  *                       "dispose", ...) and a line of text; may be NULL
  */
 typedef struct cordon_io {
