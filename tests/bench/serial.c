@@ -237,7 +237,8 @@ static int until_gone(serial *s, cordon_err *err)
 /* --- Before the clock runs ---------------------------------------------------------------------
  */
 
-/* `true` in the pinned image, as anybody would run it there: no gate, so no input and no layer. */
+/* `true` in the pinned image, as anybody would run it there: no gate, so no input and no layer, and
+ * the output in the engine's log. */
 static void plain_step(cordon_run *run)
 {
     static const char *const words[] = {"/bin/true"};
@@ -249,6 +250,7 @@ static void plain_step(cordon_run *run)
     step->command = (cordon_texts){0};
     step->environment = (cordon_texts){path, 1};
     step->open_stdin = false;
+    step->keep_log = true;
     while (step->mount_count > 0 && step->mounts[step->mount_count - 1].type == CORDON_MOUNT_IMAGE)
         step->mount_count--;
 }
