@@ -6,6 +6,9 @@
 
 #include "kit/random.h"
 
+/* The kernel's own bound, MAX_ERRNO. */
+#define LINK_ERRNUM_MAX 4095
+
 int cordon_gate_link_init(cordon_gate_link *ret_link, cordon_link_output_fn *output, void *context,
                           cordon_err *err)
 {
@@ -100,7 +103,7 @@ static int link_feed_started(cordon_gate_link *link, const char **bytes, size_t 
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the gate's start note has no errno");
     if (cordon_frame_field_u64(&field, &errnum, err) != 0)
         return -1;
-    link->start_errnum = errnum <= 4095 ? (int)errnum : 4095;
+    link->start_errnum = errnum <= LINK_ERRNUM_MAX ? (int)errnum : LINK_ERRNUM_MAX;
     cordon_buf_reset(&link->held);
     link->state = CORDON_LINK_OUTPUT;
     return 0;
@@ -115,7 +118,11 @@ static void link_exit_field(cordon_gate_link *link, const cordon_frame_field *fi
 {
     uint64_t value;
 
-    if (cordon_frame_field_u64(field, &value, NULL) != 0 || value > 255)
+    if (cordon_frame_field_u64(field, &value, NULL) != 0 || value > LINK_ERRNUM_MAX)
+        return;
+    if (field->tag == CORDON_GATE_EXIT_ERRNUM)
+        link->start_errnum = (int)value;
+    if (value > 255)
         return;
     if (field->tag == CORDON_GATE_EXIT_CODE)
         link->exit_code = (int)value;
@@ -137,7 +144,7 @@ static int link_take_exit(cordon_gate_link *link, bool *ret_taken, cordon_err *e
         return 0;
     while (cordon_frame_next(&reader, &field))
         link_exit_field(link, &field);
-    if ((link->exit_code >= 0) == (link->exit_signal > 0))
+    if ((link->exit_code >= 0) + (link->exit_signal > 0) + (link->start_errnum > 0) != 1)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL,
                            "the gate's exit note has no single way in which the command ended");
     cordon_buf_reset(&link->held);

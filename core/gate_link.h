@@ -31,7 +31,7 @@ typedef struct cordon_gate_link {
     uint8_t exit_key[CORDON_FRAME_KEY_BYTES];
     cordon_link_output_fn *output;
     void *output_context;
-    int start_errnum;   /* why the command could not be found; 0 if it was */
+    int start_errnum;   /* why the command could not be found or executed; else 0 */
     int exit_code;      /* 0..255, or -1 when a signal ended the command */
     int exit_signal;    /* else 0 */
     bool out_of_memory; /* the kernel killed for memory inside the container */
@@ -53,7 +53,7 @@ int cordon_gate_link_feed(cordon_gate_link *link, const void *bytes, size_t leng
 
 /*
  * At the end of the stream: hands on what was held back as output. Then ask the state: only ENDED
- * has an exit code or signal, and exactly one of them.
+ * has an exit code, a signal or an errno, and exactly one of them.
  */
 int cordon_gate_link_finish(cordon_gate_link *link, cordon_err *err)
     __attribute__((warn_unused_result));

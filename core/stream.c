@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -82,6 +83,28 @@ static bool stream_has_room(const cordon_run *run)
     return cordon_output_has_room(&run->out) && cordon_output_has_room(&run->err_out);
 }
 
+/*
+ * Before the gate's start note, stderr holds the gate's own words, which belong in an error. (The
+ * command's may overtake the note: then they go out with it, or when no more can be held.)
+ */
+static bool stream_holds_errors(const cordon_run *run)
+{
+    return run->link.state == CORDON_LINK_RELEASED && cordon_output_has_room(&run->err_out);
+}
+
+static void stream_flush(cordon_run *run)
+{
+    cordon_output_flush(&run->out);
+    if (!stream_holds_errors(run))
+        cordon_output_flush(&run->err_out);
+}
+
+static bool stream_waits(const cordon_run *run, const cordon_output *output)
+{
+    return cordon_output_is_waiting(output) &&
+           !(output == &run->err_out && stream_holds_errors(run));
+}
+
 static int stream_read_step(cordon_run *run, cordon_err *err)
 {
     while (!run->step_ended && stream_has_room(run)) {
@@ -101,8 +124,7 @@ static int stream_read_step(cordon_run *run, cordon_err *err)
         }
         if (cordon_stdcopy_feed(&run->step_demux, piece, length, err) != 0)
             return -1;
-        cordon_output_flush(&run->out);
-        cordon_output_flush(&run->err_out);
+        stream_flush(run);
     }
     return 0;
 }
@@ -116,8 +138,7 @@ static int stream_turn(cordon_run *run, cordon_err *err)
         return -1;
     if (stream_read_step(run, err) != 0)
         return -1;
-    cordon_output_flush(&run->out);
-    cordon_output_flush(&run->err_out);
+    stream_flush(run);
     if (run->proxy_ended && !run->step_ended && run->link.state != CORDON_LINK_ENDED)
         return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the proxy ended while the command ran");
     if (run->out.closed || run->err_out.closed)
@@ -138,10 +159,9 @@ static void stream_poll_set(const stream_loop *loop, struct pollfd fds[WAIT_COUN
         (struct pollfd){run->proxy_ended ? -1 : cordon_stream_fd(run->proxy_stream), POLLIN, 0};
     fds[WAIT_EVENTS] = (struct pollfd){cordon_stream_fd(run->watch.stream), POLLIN, 0};
     fds[WAIT_CANCEL] = (struct pollfd){loop->until.cancel_fd, POLLIN, 0};
-    fds[WAIT_OUT] =
-        (struct pollfd){cordon_output_is_waiting(&run->out) ? run->out.fd : -1, POLLOUT, 0};
+    fds[WAIT_OUT] = (struct pollfd){stream_waits(run, &run->out) ? run->out.fd : -1, POLLOUT, 0};
     fds[WAIT_ERR] =
-        (struct pollfd){cordon_output_is_waiting(&run->err_out) ? run->err_out.fd : -1, POLLOUT, 0};
+        (struct pollfd){stream_waits(run, &run->err_out) ? run->err_out.fd : -1, POLLOUT, 0};
 }
 
 /* Once we are ending it, only the step's end matters. */
@@ -234,8 +254,8 @@ static void stream_until_end(stream_loop *loop)
 
 static bool stream_owes_output(const cordon_run *run)
 {
-    return (cordon_output_is_waiting(&run->out) && !run->out.closed) ||
-           (cordon_output_is_waiting(&run->err_out) && !run->err_out.closed);
+    return (stream_waits(run, &run->out) && !run->out.closed) ||
+           (stream_waits(run, &run->err_out) && !run->err_out.closed);
 }
 
 /* What the command wrote before its end still goes out, while the run's deadline allows. */
@@ -250,8 +270,7 @@ static void stream_flush_rest(stream_loop *loop)
         stream_poll_set(loop, fds);
         fds[WAIT_STEP].fd = fds[WAIT_PROXY].fd = fds[WAIT_EVENTS].fd = -1;
         (void)poll(fds, WAIT_COUNT, cordon_deadline_left_ms(run->dl));
-        cordon_output_flush(&run->out);
-        cordon_output_flush(&run->err_out);
+        stream_flush(run);
     }
     if (stream_owes_output(run))
         run->quota.truncated = true;
@@ -285,18 +304,31 @@ static int settle_exit(cordon_run *run, cordon_err *err)
     return 0;
 }
 
-/* The gate told that the command's file cannot be executed; its own status says which way. */
-static int settle_not_found(cordon_run *run, int code)
+/* The gate told that the command's file is not there or cannot be executed. */
+static int settle_not_executed(cordon_run *run)
 {
+    int errnum = run->link.start_errnum;
     cordon_err failure = CORDON_ERR_INIT;
 
-    (void)CORDON_FAIL_ERRNO(&failure, run->link.start_errnum,
-                            "the image has no command %s to execute",
+    (void)CORDON_FAIL_ERRNO(&failure, errnum, "the image has no command %s to execute",
                             CORDON_QUOTE(run->command->argv.items[0]));
     failure.code = CORDON_ERR_ENGINE;
     cordon_receipt_fail(run->receipt, &failure, true);
-    run->receipt->status = code;
+    /* As shells have it: what is not there is another status than what cannot be executed. */
+    run->receipt->status = errnum == ENOENT || errnum == ENOTDIR
+                               ? CORDON_GATE_STATUS_NOT_FOUND
+                               : CORDON_GATE_STATUS_NOT_EXECUTABLE;
     return 0;
+}
+
+/* The gate's line, without its end. */
+static const char *gate_words(cordon_run *run)
+{
+    cordon_buf *held = &run->err_out.waiting;
+
+    if (held->length > 0 && held->data[held->length - 1] == '\n')
+        held->data[--held->length] = '\0';
+    return cordon_buf_text(held);
 }
 
 /* The container ended without a word of its gate: from outside, or for lack of memory. */
@@ -309,14 +341,14 @@ static int settle_silent(cordon_run *run, cordon_err *err)
         return -1;
     if (run->link.start_errnum != 0 &&
         (code == CORDON_GATE_STATUS_NOT_FOUND || code == CORDON_GATE_STATUS_NOT_EXECUTABLE))
-        return settle_not_found(run, code);
+        return settle_not_executed(run);
     if (stream_engine_saw_oom(run)) {
         cordon_receipt_exit(run->receipt, code, true);
         return 0;
     }
     if (code == CORDON_GATE_STATUS_NOT_RELEASED || code == CORDON_GATE_STATUS_FAILED)
         return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the gate gave up with status %d: %s", code,
-                           CORDON_QUOTE(cordon_buf_text(&run->err_out.waiting)));
+                           CORDON_QUOTE(gate_words(run)));
     return CORDON_FAIL(err, CORDON_ERR_TAMPERED, "the step was ended from outside, with status %d",
                        code);
 }
@@ -332,5 +364,7 @@ int cordon_run_stream(cordon_run *run, cordon_err *err)
         *err = loop.why;
         return -1;
     }
-    return run->link.state == CORDON_LINK_ENDED ? settle_exit(run, err) : settle_silent(run, err);
+    if (run->link.state != CORDON_LINK_ENDED)
+        return settle_silent(run, err);
+    return run->link.start_errnum != 0 ? settle_not_executed(run) : settle_exit(run, err);
 }

@@ -122,6 +122,13 @@ static int send_started(const cordon_release *release, int errnum, cordon_err *e
                              (cordon_wire_field){.tag = 0}, release->exit_key, err);
 }
 
+static int send_not_executed(const cordon_release *release, int errnum, cordon_err *err)
+{
+    cordon_wire_field field = {.tag = CORDON_GATE_EXIT_ERRNUM, .value = (uint64_t)errnum};
+    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_EXIT, field,
+                             (cordon_wire_field){.tag = 0}, release->exit_key, err);
+}
+
 /* A new cgroup counts from 0; a count from before the command is not the command's. */
 static int send_exit(const cordon_release *release, int status, uint64_t oom_kills, cordon_err *err)
 {
@@ -169,6 +176,19 @@ static int be_init(cordon_release *release, cordon_command *command, int signal_
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* The errno is told in a frame, so that core has one error to show and not two. */
+static int launch_failed(const cordon_release *release, int signal_fd, int errnum,
+                         cordon_err *failure)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    if (errnum == 0)
+        return fail(CORDON_GATE_STATUS_FAILED, failure);
+    if (send_not_executed(release, errnum, &err) < 0)
+        return fail(CORDON_GATE_STATUS_FAILED, &err);
+    await_taken(signal_fd);
+    return not_executed(errnum);
+}
+
 static int run_released(cordon_release *release, int signal_fd)
 {
     char path[PATH_MAX];
@@ -182,12 +202,10 @@ static int run_released(cordon_release *release, int signal_fd)
     uint64_t oom_before = cordon_kernel_oom_kills();
     if (send_started(release, errnum, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
-    if (errnum != 0) {
-        cordon_err_set_errno(&err, errnum, "%s", CORDON_QUOTE(release->argv.items[0]));
-        return fail(not_executed(errnum), &err);
-    }
+    if (errnum != 0)
+        return not_executed(errnum);
     if (cordon_launch(release, path, &fence, &command, &errnum, &err) < 0)
-        return fail(errnum != 0 ? not_executed(errnum) : CORDON_GATE_STATUS_FAILED, &err);
+        return launch_failed(release, signal_fd, errnum, &err);
     return be_init(release, &command, signal_fd, oom_before);
 }
 

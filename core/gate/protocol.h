@@ -104,16 +104,18 @@ enum {
     CORDON_GATE_STARTED_ERRNUM = 1, /* u64: 0, or errno of looking up / opening argv[0] */
 };
 
-/* EXIT fields: exactly one of the first two. */
+/* EXIT fields: exactly one of code, signal and errnum. */
 enum {
     CORDON_GATE_EXIT_CODE = 1,   /* u64 0..255 */
     CORDON_GATE_EXIT_SIGNAL = 2, /* u64 signal number */
     CORDON_GATE_EXIT_OOM = 3,    /* optional u64: out-of-memory kills that the cgroup counts */
+    CORDON_GATE_EXIT_ERRNUM = 4, /* u64: errno of execve(2), which failed after STARTED */
 };
 
 /*
- * The gate's own exit statuses, when it never came to the command: then there is no EXIT frame.
- * The last two follow a STARTED frame; its errnum is 0 when execve(2) itself failed.
+ * The gate's own exit statuses, when it never came to the command. The first two come with a line
+ * on stderr and without an EXIT frame; the last two with an errno in STARTED or in EXIT, and
+ * without a line.
  */
 enum {
     CORDON_GATE_STATUS_NOT_RELEASED = 113, /* end of file, short, late or foreign frame */

@@ -51,6 +51,7 @@ typedef struct rig {
     int64_t started; /* errnum of STARTED; -1 when there was none */
     int64_t code;    /* of EXIT; -1 */
     int64_t signal;  /* of EXIT; -1 */
+    int64_t errnum;  /* of EXIT; -1 */
     size_t output;   /* where in out the command's output begins, and its length */
     size_t output_length;
 } rig;
@@ -113,7 +114,8 @@ static inline bool rig_start(rig *r, int mode, const char *wait_ms)
                .status = -1,
                .started = -1,
                .code = -1,
-               .signal = -1};
+               .signal = -1,
+               .errnum = -1};
     (void)signal(SIGPIPE, SIG_IGN);
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ||
         pipe2(pids, O_CLOEXEC) < 0)
@@ -283,6 +285,8 @@ static inline bool rig_reply(rig *r, const char *magic, const char *bytes, size_
             r->code = (int64_t)value;
         else if (field.tag == CORDON_GATE_EXIT_SIGNAL)
             r->signal = (int64_t)value;
+        else if (field.tag == CORDON_GATE_EXIT_ERRNUM)
+            r->errnum = (int64_t)value;
     }
     return true;
 }

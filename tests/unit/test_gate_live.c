@@ -252,13 +252,27 @@ STORY(a_late_release_releases_nothing, 0)
 
 /* --- commands that cannot run --------------------------------------------------------------- */
 
-static void not_run(int mode, const rig_release *what, int64_t started, int status,
-                    const char *part)
+/* Not found is told in the start note, not executable in the exit note; neither in words. */
+static void not_run(int mode, const rig_release *what, int64_t started, int64_t executed,
+                    int status)
 {
     cordon_auto(rig) r = {0};
     REQUIRE(rig_run(&r, mode, what));
     CHECK_INT(r.started, started);
     CHECK_INT(r.status, status);
+    CHECK_INT(r.code, -1);
+    CHECK_INT(r.errnum, executed);
+    CHECK(rig_output_is(&r, ""));
+    CHECK_STR(cordon_buf_text(&r.err), "");
+}
+
+/* What the gate itself cannot do comes in words, and without a note. */
+static void failed(int mode, const rig_release *what, const char *part)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE(rig_run(&r, mode, what));
+    CHECK_INT(r.started, -1);
+    CHECK_INT(r.status, CORDON_GATE_STATUS_FAILED);
     CHECK_INT(r.code, -1);
     CHECK(rig_output_is(&r, ""));
     CHECK_CONTAINS(cordon_buf_text(&r.err), part);
@@ -266,17 +280,16 @@ static void not_run(int mode, const rig_release *what, int64_t started, int stat
 
 STORY(a_command_that_is_not_there_is_told, 0)
 {
-    not_run(mode, &(rig_release){.argv = {"/no/such/file"}}, ENOENT, 127, "/no/such/file");
-    not_run(mode, &(rig_release){.argv = {"no-such-command"}, .env = {PATH_ENV}}, ENOENT, 127,
-            "no-such-command");
-    not_run(mode, &(rig_release){.argv = {"sh"}}, ENOENT, 127, "sh: No such file");
-    not_run(mode, &(rig_release){.argv = {"sh"}, .env = {"PATH=:bin:."}}, ENOENT, 127, "sh");
+    not_run(mode, &(rig_release){.argv = {"/no/such/file"}}, ENOENT, -1, 127);
+    not_run(mode, &(rig_release){.argv = {"no-such-command"}, .env = {PATH_ENV}}, ENOENT, -1, 127);
+    not_run(mode, &(rig_release){.argv = {"sh"}}, ENOENT, -1, 127);
+    not_run(mode, &(rig_release){.argv = {"sh"}, .env = {"PATH=:bin:."}}, ENOENT, -1, 127);
 }
 
 STORY(a_file_that_is_no_program_is_told, 0)
 {
-    not_run(mode, &(rig_release){.argv = {"/etc/passwd"}}, EACCES, 126, "/etc/passwd");
-    not_run(mode, &(rig_release){.argv = {"/usr"}}, EACCES, 126, "/usr");
+    not_run(mode, &(rig_release){.argv = {"/etc/passwd"}}, EACCES, -1, 126);
+    not_run(mode, &(rig_release){.argv = {"/usr"}}, EACCES, -1, 126);
     char path[] = "/tmp/cordon-gate-XXXXXX";
     int fd = mkstemp(path);
     REQUIRE(fd >= 0);
@@ -286,20 +299,20 @@ STORY(a_file_that_is_no_program_is_told, 0)
                 4) == 4 &&
           fchmod(fd, 0755) == 0);
     (void)close(fd);
-    not_run(mode, &(rig_release){.argv = {path}}, 0, 126, "execve: Exec format error");
+    not_run(mode, &(rig_release){.argv = {path}}, 0, ENOEXEC, 126);
     (void)unlink(path);
 }
 
 STORY(a_missing_folder_is_a_failure, 0)
 {
-    not_run(mode, &(rig_release){.argv = {"/bin/true"}, .cwd = "/no/such/folder"}, -1, 114,
-            "/no/such/folder");
+    failed(mode, &(rig_release){.argv = {"/bin/true"}, .cwd = "/no/such/folder"},
+           "/no/such/folder");
 }
 
 STORY(a_landlock_that_the_kernel_lacks_is_a_failure, 0)
 {
-    not_run(mode, &(rig_release){.argv = {"/bin/true"}, .landlock = 99}, -1, 114,
-            "Landlock ABI 99 is required");
+    failed(mode, &(rig_release){.argv = {"/bin/true"}, .landlock = 99},
+           "Landlock ABI 99 is required");
 }
 
 /* --- signals and other processes ------------------------------------------------------------ */

@@ -130,6 +130,9 @@ static void an_exit_note_names_one_way_of_ending(void)
         {{{CORDON_GATE_EXIT_CODE, 256}}, 1, false, 0, 0, false},
         {{{CORDON_GATE_EXIT_SIGNAL, 0}}, 1, false, 0, 0, false},
         {{{CORDON_GATE_EXIT_CODE, 0}, {CORDON_GATE_EXIT_SIGNAL, 9}}, 2, false, 0, 0, false},
+        {{{CORDON_GATE_EXIT_ERRNUM, 8}}, 1, true, -1, 0, false},
+        {{{CORDON_GATE_EXIT_ERRNUM, 0}}, 1, false, 0, 0, false},
+        {{{CORDON_GATE_EXIT_CODE, 1}, {CORDON_GATE_EXIT_ERRNUM, 8}}, 2, false, 0, 0, false},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
