@@ -38,27 +38,38 @@ static void a_deadline_lets_a_command_say_goodbye(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
-static void cancel_after(int ms, int signal_number)
+typedef struct moment {
+    const char *word; /* of the progress that --debug shows */
+    int ms;           /* after it */
+    int signal_number;
+} moment;
+
+static void cancel_at(const moment *when)
 {
     cordon_auto(running) r;
     cordon_auto(outcome) o = {0};
-    if (!cordon_start(&(call){.argv = SHELL(DEAF)}, &r))
+    if (!cordon_start(&(call){.argv = SHELL(DEAF), .options = WORDS("--debug")}, &r))
         return;
-    child_collect(&r.process, ms);
-    CHECK(kill(r.process.pid, signal_number) == 0);
+    CHECK(child_hear_error(&r.process, when->word, REAL_PATIENCE_MS));
+    (void)usleep((useconds_t)when->ms * 1000);
+    CHECK(kill(r.process.pid, when->signal_number) == 0);
     if (!cordon_end(&r, &o))
         return;
-    EXPECT_KIND(&o, "cancelled", 128 + signal_number);
+    EXPECT_KIND(&o, "cancelled", 128 + when->signal_number);
     EXPECT_NOTHING_LEFT(&o);
     CHECK(!real_process_with("9876"));
 }
 
-/* Before the first create, in the middle of each, during the start, and while it runs. */
+/* Before the first create, in the middle of each, between create and start, while it starts. */
 static void a_cancel_at_any_moment_leaves_nothing(void)
 {
-    static const int moments[] = {40, 150, 300, 450, 600, 800, 1100};
+    static const moment moments[] = {
+        {"images:", 0, SIGINT},      {"network:", 0, SIGTERM},     {"network:", 20, SIGINT},
+        {"containers:", 0, SIGTERM}, {"containers:", 10, SIGINT},  {"containers:", 25, SIGTERM},
+        {"containers:", 60, SIGINT}, {"containers:", 150, SIGINT}, {"validate:", 0, SIGTERM},
+    };
     for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++)
-        cancel_after(moments[i], i % 2 ? SIGTERM : SIGINT);
+        cancel_at(&moments[i]);
 }
 
 static void a_cancel_while_the_command_runs(int signal_number)
