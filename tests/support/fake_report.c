@@ -114,10 +114,18 @@ static int add_mounts(const cordon_container_spec *spec, cordon_fact_list *facts
     for (size_t i = 0; i < spec->mount_count; i++) {
         const cordon_mount_spec *mount = &spec->mounts[i];
         bool memory = mount->type == CORDON_MOUNT_TMPFS;
-        if (cordon_fact_list_addf(facts, err, "mount=%s\t%s\t%s,nosuid,nodev%s\trw\t%s\t/",
-                                  mount->target, memory ? "tmpfs" : "ext4",
+        /* An image mount is an overlay that is read-only as a file system. */
+        bool image = mount->type == CORDON_MOUNT_IMAGE;
+        if (cordon_fact_list_addf(facts, err, "mount=%s\t%s\t%s,nosuid,nodev%s\t%s\t%s\t/",
+                                  mount->target,
+                                  memory  ? "tmpfs"
+                                  : image ? "overlay"
+                                          : "ext4",
                                   mount->read_only ? "ro" : "rw", mount->no_exec ? ",noexec" : "",
-                                  memory ? "tmpfs" : "/dev/sda1") != 0)
+                                  image ? "ro" : "rw",
+                                  memory  ? "tmpfs"
+                                  : image ? "overlay"
+                                          : "/dev/sda1") != 0)
             return -1;
     }
     return 0;

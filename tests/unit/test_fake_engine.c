@@ -250,6 +250,7 @@ static void check_whole_run(const cordon_engine_ops *ops)
     CHECK_INT(r.link.exit_code, 3);
     CHECK_STR(cordon_buf_text(&r.out), "out\n");
     CHECK_STR(cordon_buf_text(&r.err_out), "err\n");
+    REQUIRE_OK(cordon_stream_write(r.step, "\n", 1, soon(), &r.err), r.err);
     REQUIRE_OK(ops->container_wait(r.impl, r.ids.step, soon(), &code, &r.err), r.err);
     CHECK_INT(code, 3);
     REQUIRE(fake_engine_released(r.fake, &release));
