@@ -21,12 +21,15 @@ static const cordon_factread_field network_fields[] = {
     {"dns_enabled", CORDON_READ_BOOL, AT(dns), CORDON_NULL_UNKNOWN},
     {"labels", CORDON_READ_MAP, AT(labels), CORDON_NULL_EMPTY},
     {"options", CORDON_READ_MAP, AT(options), CORDON_NULL_EMPTY},
+    /* Podman 5: those that run; podman_network.c adds the others */
+    {"containers", CORDON_READ_KEYS, AT(endpoints), CORDON_NULL_EMPTY},
 };
 
 static const cordon_factread_harmless harmless[] = {
     {"$.created", "when it was made"},
     {"$.network_interface", "the bridge's name on the host"},
-    {"$.containers**", "Podman 5: those that run; the endpoints are asked for otherwise"},
+    {"$.containers.*.name", "the container's name; its id is the fact"},
+    {"$.containers.*.interfaces**", "facts of the container's own inspect, and the gate's to see"},
 };
 
 static int decode_subnets(cordon_json root, cordon_network_facts *facts, cordon_err *err)

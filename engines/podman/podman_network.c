@@ -99,12 +99,39 @@ static int inspect(podman *engine, const char *id, cordon_deadline dl,
     return 0;
 }
 
+static bool holds(const cordon_fact_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * SECURITY: Podman 5 answers the question twice, from what is configured and from what runs; who
+ * is in either answer is on the network. Podman 4 has the former alone.
+ */
+static int add_members(cordon_fact_list *members, const cordon_fact_list *others, cordon_err *err)
+{
+    for (size_t i = 0; i < others->count; i++) {
+        if (!holds(members, others->items[i]) &&
+            cordon_fact_list_add(members, others->items[i], err) != 0)
+            return -1;
+    }
+    cordon_fact_list_known(members);
+    cordon_fact_list_sort(members);
+    return 0;
+}
+
 int podman_network_inspect(void *impl, const char *id, cordon_deadline dl,
                            cordon_network_facts *ret_facts, cordon_err *err)
 {
     cordon_auto(cordon_network_facts) facts = {0};
+    cordon_auto(cordon_fact_list) configured = {0};
     if (inspect(impl, id, dl, &facts, err) != 0 ||
-        list_members(impl, id, dl, &facts.endpoints, err) != 0)
+        list_members(impl, id, dl, &configured, err) != 0 ||
+        add_members(&facts.endpoints, &configured, err) != 0)
         return -1;
     *ret_facts = facts;
     facts = (cordon_network_facts){0};

@@ -191,9 +191,9 @@ static void error_bodies_are_quoted_printably(void)
     CHECK_STR(text, "");
 }
 
-static void a_daemon_is_described(void)
+static void check_description(const char *sample)
 {
-    cordon_autofree char *json = sample_read("docker/20.10-info.json");
+    cordon_autofree char *json = sample_read(sample);
     cordon_auto(cordon_engine_facts) facts = {0};
     cordon_err err = CORDON_ERR_INIT;
     REQUIRE(json != NULL);
@@ -208,6 +208,12 @@ static void a_daemon_is_described(void)
                              CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES);
     CHECK(facts.security.known && facts.security.count == 1);
     CHECK(facts.warnings.known && facts.warnings.count == 0);
+}
+
+static void a_daemon_is_described(void)
+{
+    check_description("docker/20.10-info.json");
+    check_description("docker/26.1-info.json");
 }
 
 /* What is absent or changed there takes an ability away, never gives one. */

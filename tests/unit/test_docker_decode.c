@@ -28,12 +28,17 @@ static void recorded_answers_become_their_facts(void)
     static const char *const containers[] = {
         "20.10-step-created",      "20.10-step-running",      "20.10-step-exited",
         "20.10-container-created", "20.10-container-running", "26.1-container-running",
+        "26.1-step-created",       "26.1-step-running",       "26.1-step-exited",
+        "26.1-proxy-created",      "26.1-proxy-running",
     };
     for (size_t i = 0; i < COUNT(containers); i++)
         check_sample(CONTAINER, containers[i]);
     check_sample(NETWORK, "20.10-network");
     check_sample(NETWORK, "20.10-network-in-use");
+    check_sample(NETWORK, "26.1-network");
+    check_sample(NETWORK, "26.1-network-in-use");
     check_sample(IMAGE, "20.10-image");
+    check_sample(IMAGE, "26.1-image");
 }
 
 /* Every weakening that a daemon or another client can show must show in the facts. */

@@ -60,6 +60,30 @@ static void a_network_with_a_gateway_or_a_way_out_shows_it(void)
     CHECK_CONTAINS(joined(&extra.unmodelled), "$.network_dns_servers[0]");
 }
 
+static void check_network_5(const char *name, cordon_fact_bool internal, const char *gateways,
+                            size_t members)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_network_facts) f = {0};
+    cordon_autofree char *text = sample(name);
+    REQUIRE(text != NULL);
+    REQUIRE_OK(decode_network(text, &f, &err), err);
+    CHECK_INT(f.internal, internal);
+    CHECK_INT(f.isolated, CORDON_FACT_YES);
+    CHECK_INT(f.dns, CORDON_FACT_NO);
+    CHECK_STR(joined(&f.gateways), gateways);
+    CHECK(f.endpoints.known);
+    CHECK_INT(f.endpoints.count, members);
+    CHECK_STR(joined(&f.unmodelled), "");
+}
+
+/* Those that run; podman_network.c adds the others. */
+static void podman_5_tells_a_networks_members_itself(void)
+{
+    check_network_5("5.4-network.json", CORDON_FACT_NO, "10.213.88.201", 0);
+    check_network_5("5.4-network-in-use.json", CORDON_FACT_YES, "", 2);
+}
+
 static void lists_hold_full_ids_names_and_labels(void)
 {
     static const char containers[] = "[{\"Id\":\"" NETWORK_ID "\",\"Names\":[\"c1\"],"
@@ -219,6 +243,7 @@ static void an_event_with_an_absurd_exit_status_is_none(void)
 
 CORDON_TEST_MAIN("podman_decode_objects", TEST(an_internal_network_has_no_address_of_the_hosts),
                  TEST(a_network_with_a_gateway_or_a_way_out_shows_it),
+                 TEST(podman_5_tells_a_networks_members_itself),
                  TEST(lists_hold_full_ids_names_and_labels),
                  TEST(an_image_shows_layers_and_an_empty_configuration),
                  TEST(info_tells_what_can_be_limited),
