@@ -56,7 +56,7 @@ int cordon_receipt_new(cordon_receipt **ret_receipt, cordon_err *err)
     return 0;
 }
 
-static cordon_result_kind kind_of_failure(cordon_code code, bool created)
+static cordon_result_kind kind_of_failure(cordon_code code, cordon_stage stage)
 {
     if (code == CORDON_ERR_REFUSED)
         return CORDON_RESULT_REFUSED;
@@ -64,15 +64,15 @@ static cordon_result_kind kind_of_failure(cordon_code code, bool created)
         return CORDON_RESULT_TAMPERED;
     if (code == CORDON_ERR_CANCELLED)
         return CORDON_RESULT_CANCELLED;
-    if (code == CORDON_ERR_TIMEOUT && created)
+    if (code == CORDON_ERR_TIMEOUT)
         return CORDON_RESULT_DEADLINE;
     return created ? CORDON_RESULT_NOT_STARTED : CORDON_RESULT_ERROR;
 }
 
-void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, bool created)
+void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cordon_stage stage)
 {
     receipt->failure = *failure;
-    receipt->kind = kind_of_failure(failure->code, created);
+    receipt->kind = kind_of_failure(failure->code, stage);
     receipt->status = kinds[receipt->kind].status;
     if (receipt->kind == CORDON_RESULT_REFUSED && receipt->refusal.code == CORDON_REFUSED_NONE)
         cordon_refusal_from_error(failure, &receipt->refusal);
@@ -273,7 +273,7 @@ int cordon_receipt_new_failed(const cordon_err *failure, const char *vendor, con
         return -1;
     (void)snprintf(receipt->vendor, sizeof(receipt->vendor), "%s", vendor != NULL ? vendor : "");
     (void)snprintf(receipt->phase, sizeof(receipt->phase), "%s", phase != NULL ? phase : "");
-    cordon_receipt_fail(receipt, failure, false);
+    cordon_receipt_fail(receipt, failure, CORDON_STAGE_NOTHING);
     if (cordon_handle_add(CORDON_HANDLE_RECEIPT, receipt, err) != 0) {
         cordon_receipt_destroy(receipt);
         return -1;

@@ -219,26 +219,32 @@ static void run_merge(cordon_run *run)
     receipt->truncated = run->quota.truncated;
 }
 
-static bool run_has_begun(const cordon_run *run)
+static cordon_stage run_stage(const cordon_run *run)
 {
+    if (run->link.state >= CORDON_LINK_RELEASED)
+        return CORDON_STAGE_RELEASED;
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
         if (run->made[role].asked)
-            return true;
+            return CORDON_STAGE_CREATED;
     }
-    return false;
+    return CORDON_STAGE_NOTHING;
 }
 
 /*
  * A create that was cut short by cancel or deadline is told as "outcome unknown"; for the caller
- * the cause counts, and the outcome is cleanup's business.
+ * the cause counts, and the outcome is cleanup's business. What took longer than its own bound is
+ * the engine's failure while the run has time left.
  */
 static void run_explain(const cordon_run *run, cordon_err *failure)
 {
     cordon_err cause = CORDON_ERR_INIT;
 
-    if (failure->code == CORDON_ERR_INDETERMINATE &&
-        cordon_deadline_check(run->dl, "the run", &cause) != 0)
+    if (cordon_deadline_check(run->dl, "the run", &cause) == 0) {
+        if (failure->code == CORDON_ERR_TIMEOUT)
+            failure->code = CORDON_ERR_ENGINE;
+    } else if (failure->code == CORDON_ERR_INDETERMINATE) {
         failure->code = cause.code;
+    }
 }
 
 static void run_carry(cordon_run *run)
@@ -257,7 +263,7 @@ static void run_carry(cordon_run *run)
     run_merge(run);
     if (result != 0) {
         run_explain(run, &failure);
-        cordon_receipt_fail(receipt, &failure, run_has_begun(run));
+        cordon_receipt_fail(receipt, &failure, run_stage(run));
     }
     cordon_run_dispose(run);
     receipt->timing.dispose_ms = elapsed_ms(&since_ns);

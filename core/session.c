@@ -103,8 +103,12 @@ static int session_connect(cordon_engine *engine, const cordon_candidate *candid
         .tls_key_file = candidate->tls_key_file,
     };
 
-    if (engine->ops->open(&address, dl, &engine->impl, err) != 0)
+    if (engine->ops->open(&address, dl, &engine->impl, err) != 0) {
+        /* All others name the endpoint; this one only what answered there. */
+        if (err != NULL && err->code == CORDON_ERR_UNSUPPORTED)
+            cordon_err_wrap(err, "%s", CORDON_QUOTE(engine->endpoint));
         return -1;
+    }
     return session_describe(engine, state_dir, dl, err);
 }
 

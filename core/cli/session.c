@@ -38,6 +38,19 @@ static int64_t open_budget(const cordon_cli_options *options)
     return shorter ? options->deadline_ms : CORDON_CLI_OPEN_MS;
 }
 
+static int open_engine(const cordon_cli_context *context, const cordon_cli_options *options,
+                       cordon_cli_session *session, cordon_err *err)
+{
+    int64_t budget_ms = open_budget(options);
+    if (cordon_engine_open(session->config, &context->host, options->engine, budget_ms,
+                           context->signal_fd, &session->engine, err) == 0)
+        return 0;
+    /* Our own patience with an engine is nobody's deadline. */
+    if (err->code == CORDON_ERR_TIMEOUT && budget_ms == CORDON_CLI_OPEN_MS)
+        err->code = CORDON_ERR_UNREACHABLE;
+    return -1;
+}
+
 static int make_invocation(const cordon_cli_context *context, const cordon_cli_options *options,
                            cordon_cli_session *session, cordon_err *err)
 {
@@ -60,8 +73,7 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
         return -1;
     if (make_command(options, session, err) != 0)
         return -1;
-    if (cordon_engine_open(session->config, &context->host, options->engine, open_budget(options),
-                           context->signal_fd, &session->engine, err) != 0)
+    if (open_engine(context, options, session, err) != 0)
         return -1;
     return make_invocation(context, options, session, err);
 }

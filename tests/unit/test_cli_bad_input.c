@@ -314,7 +314,7 @@ static void a_daemon_that_never_answers_costs_the_deadline_and_no_more(void)
     cordon_cleanup(sandbox_leave) sandbox box;
     static const udsd_step silent = {.flags = UDSD_NEVER_ANSWER | UDSD_REPEAT};
     REQUIRE(sandbox_enter(&box));
-    check_daemon(&box, &silent, "500ms", 125, "the deadline passed", "error");
+    check_daemon(&box, &silent, "500ms", 124, "the deadline passed", "deadline");
 }
 
 static void a_daemon_that_answers_garbage_is_not_believed(void)
