@@ -56,7 +56,9 @@ static void fill_words(const call *what, const char *config, const char *receipt
     bool probe = test_same(what->verb, "probe");
     add(words, CORDON_PROGRAM);
     add(words, what->verb ? what->verb : "run");
-    add_all(words, WORDS("--config", config, "--engine", "real", "--receipt", receipt));
+    add_all(words, WORDS("--config", config, "--engine", "real"));
+    if (receipt)
+        add_all(words, WORDS("--receipt", receipt));
     if (!probe && !test_same(what->image, ""))
         add_all(words, WORDS("--image", what->image ? what->image : real.image));
     if (what->argv && !what->unapproved)
@@ -80,11 +82,11 @@ bool cordon_start(const call *what, running *ret_running)
                    real.folder, number);
     (void)snprintf(name, sizeof name, "cordon-%u.conf", number);
     (void)snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state-%u", real.folder, what->uid);
-    (void)snprintf(home, sizeof home, "HOME=%s/home", real.folder);
+    (void)snprintf(home, sizeof home, "HOME=%s/home%s", real.folder, what->uid ? "-of-others" : "");
     const char *config = real_path(name);
     if (!write_config(what, config))
         return false;
-    fill_words(what, config, what->uid ? "-" : ret_running->receipt_path, &words);
+    fill_words(what, config, what->uid ? NULL : ret_running->receipt_path, &words);
     const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", home, state, NULL};
     const child_spec spec = {
         .argv = words.items,

@@ -50,9 +50,9 @@ const char *real_variable(const char *name)
 
 const char *real_path(const char *name)
 {
-    static char paths[16][192];
+    static char paths[128][192];
     static unsigned next;
-    char *path = paths[next++ % 16];
+    char *path = paths[next++ % 128];
     (void)snprintf(path, sizeof paths[0], "%s/%s", real.folder, name);
     return path;
 }

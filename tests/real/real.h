@@ -57,7 +57,7 @@ const char *real_variable(const char *name);
 bool real_is_docker(void);
 cordon_deadline real_soon(void);
 
-/* FOLDER/name; each call has its own buffer, of sixteen in turn. */
+/* FOLDER/name; each call has its own buffer, of 128 in turn. */
 const char *real_path(const char *name);
 
 /* A new file in the folder. */
