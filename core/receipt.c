@@ -73,6 +73,7 @@ void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cor
 {
     receipt->failure = *failure;
     receipt->kind = kind_of_failure(failure->code, stage);
+    receipt->exit_code = -1; /* what was told before is not to be believed any more */
     receipt->status = kinds[receipt->kind].status;
     if (receipt->kind == CORDON_RESULT_REFUSED && receipt->refusal.code == CORDON_REFUSED_NONE)
         cordon_refusal_from_error(failure, &receipt->refusal);

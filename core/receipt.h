@@ -66,11 +66,15 @@ void cordon_receipt_destroy(cordon_receipt *receipt);
 int cordon_receipt_new(cordon_receipt **ret_receipt, cordon_err *err)
     __attribute__((warn_unused_result));
 
-/*
- * Sets kind, failure and status from an error.
- * @param created  the run had begun to create: what fails then without a verdict is "not started"
- */
-void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, bool created);
+/* How far a run had come when it failed; it decides what a failure without a verdict is called. */
+typedef enum cordon_stage {
+    CORDON_STAGE_NOTHING = 0, /* "error": nothing had been created */
+    CORDON_STAGE_CREATED,     /* "not_started": the command never ran */
+    CORDON_STAGE_RELEASED,    /* "error": the command may have run, to its end perhaps */
+} cordon_stage;
+
+/* Sets kind, failure and status from an error. */
+void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cordon_stage stage);
 
 /* Sets kind EXITED (or OOM) and the status that follows. */
 void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_memory);
