@@ -66,7 +66,7 @@ static cordon_result_kind kind_of_failure(cordon_code code, cordon_stage stage)
         return CORDON_RESULT_CANCELLED;
     if (code == CORDON_ERR_TIMEOUT)
         return CORDON_RESULT_DEADLINE;
-    return created ? CORDON_RESULT_NOT_STARTED : CORDON_RESULT_ERROR;
+    return stage == CORDON_STAGE_CREATED ? CORDON_RESULT_NOT_STARTED : CORDON_RESULT_ERROR;
 }
 
 void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cordon_stage stage)
