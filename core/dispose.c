@@ -13,8 +13,9 @@
 #include "kit/httpc.h"
 #include "parallel.h"
 
-#define DISPOSE_MS       30000
-#define DISPOSE_RETRY_MS 50
+#define DISPOSE_MS         30000
+#define DISPOSE_NETWORK_MS 15000
+#define DISPOSE_RETRY_MS   50
 /* How long an object whose create was never answered is looked for. */
 #define DISPOSE_SEARCH_MS 10000
 /* How long the proxy may take to tell of its open tunnels, and a step to be known as ended. */
@@ -211,6 +212,20 @@ static int dispose_recorded_exit(cordon_run *run, cordon_role role, int *ret_cod
     return run->ops->container_wait(run->impl, id, dl, ret_code, err);
 }
 
+/* The engine cannot say how the step ended: this is not the run's own deadline, and never ours. */
+static void dispose_unconfirmed(cordon_receipt *receipt, cordon_err *failure)
+{
+    if (failure->code == CORDON_ERR_NOTFOUND) {
+        cordon_err_clear(failure);
+        cordon_err_set(failure, CORDON_ERR_TAMPERED, 0,
+                       "somebody else removed the step before the run did");
+    } else if (failure->code != CORDON_ERR_TAMPERED) {
+        cordon_err_wrap(failure, "confirming how the command ended");
+        failure->code = CORDON_ERR_ENGINE;
+    }
+    cordon_receipt_fail(receipt, failure, CORDON_STAGE_RELEASED);
+}
+
 /* The engine must have seen the same end as the gate told. */
 static void dispose_confirm_exit(cordon_run *run)
 {
@@ -227,7 +242,7 @@ static void dispose_confirm_exit(cordon_run *run)
             "the gate told status %d, the engine saw %d: the step was ended from outside",
             receipt->exit_code, code);
     if (err.code != CORDON_OK)
-        cordon_receipt_fail(receipt, &err, true);
+        dispose_unconfirmed(receipt, &err);
 }
 
 static int dispose_step(void *context, cordon_err *err)
@@ -313,6 +328,9 @@ void cordon_run_dispose(cordon_run *run)
         };
     dispose_pair(&branches[CORDON_ROLE_STEP], dispose_step, &branches[CORDON_ROLE_PROXY],
                  dispose_proxy);
+    /* A container that would not go has used up its time, not that of the networks. */
+    branches[CORDON_ROLE_VENDOR_NETWORK].dl = branches[CORDON_ROLE_EGRESS_NETWORK].dl =
+        cordon_deadline_in_ms(DISPOSE_NETWORK_MS, -1);
     dispose_pair(&branches[CORDON_ROLE_VENDOR_NETWORK], dispose_network,
                  &branches[CORDON_ROLE_EGRESS_NETWORK], dispose_network);
     for (int role = CORDON_ROLE_COUNT - 1; role >= 0; role--)

@@ -313,7 +313,7 @@ static int settle_not_executed(cordon_run *run)
     (void)CORDON_FAIL_ERRNO(&failure, errnum, "the image has no command %s to execute",
                             CORDON_QUOTE(run->command->argv.items[0]));
     failure.code = CORDON_ERR_ENGINE;
-    cordon_receipt_fail(run->receipt, &failure, true);
+    cordon_receipt_fail(run->receipt, &failure, CORDON_STAGE_CREATED);
     /* As shells have it: what is not there is another status than what cannot be executed. */
     run->receipt->status = errnum == ENOENT || errnum == ENOTDIR
                                ? CORDON_GATE_STATUS_NOT_FOUND
