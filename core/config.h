@@ -108,6 +108,11 @@ typedef struct cordon_config {
      * enforce them (rootless on cgroup v1). Default false: such a run is refused.
      */
     bool allow_unenforced_limits;
+    /*
+     * The operator accepts a run on an engine that hides facts from its inspect when what it told
+     * its OCI runtime cannot be read here (a remote Podman, or another user's). Default false.
+     */
+    bool allow_unread_runtime;
     cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */
     uid_t uid;              /* whose files are trusted, root's besides; vendor files too */
     char *worktree;         /* in which nothing is trusted; NULL without one */

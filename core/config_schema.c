@@ -264,6 +264,9 @@ static const cordon_key config_keys[] = {
     {.name = "allow_unenforced_limits",
      .type = CORDON_KEY_FLAG,
      AT(cordon_config, allow_unenforced_limits)},
+    {.name = "allow_unread_runtime",
+     .type = CORDON_KEY_FLAG,
+     AT(cordon_config, allow_unread_runtime)},
 };
 const cordon_schema cordon_config_schema = SCHEMA(config_keys, cordon_config);
 

@@ -28,6 +28,7 @@
 
 #include "facts.h"
 #include "kit/deadline.h"
+#include "runtime_facts.h"
 #include "spec.h"
 
 /* Hex characters of a full object id. */
@@ -66,6 +67,7 @@ enum {
     CORDON_CAN_SHOW_SYSCTLS = 1U << 7,    /* container facts show sysctls */
     CORDON_CAN_SHOW_NAMESPACES = 1U << 8, /* ... all namespace modes, ipc included */
     CORDON_CAN_SHOW_CREATED_ENDPOINTS = 1U << 9, /* network facts list created containers */
+    CORDON_CAN_SHOW_RUNTIME = 1U << 10, /* inspect leaves facts out that container_runtime tells */
 };
 
 /* What describe learned. Texts are printable; version is as the daemon writes it. */
@@ -324,6 +326,8 @@ typedef struct cordon_engine_ops {
     cordon_container_create_fn *container_create;
     cordon_container_inspect_fn *container_inspect;
     cordon_container_attach_fn *container_attach;
+    cordon_container_prepare_fn *container_prepare;
+    cordon_container_runtime_fn *container_runtime;
     cordon_container_start_fn *container_start;
     cordon_container_signal_fn *container_signal;
     cordon_container_wait_fn *container_wait;

@@ -15,7 +15,7 @@
 #include "kit/jsonw.h"
 #include "state_dir.h"
 
-#define CACHE_FORMAT  1
+#define CACHE_FORMAT  2
 #define CACHE_MAX     (64u << 10)
 #define CACHE_AGE_S   3600
 #define CACHE_KEY_MAX 512

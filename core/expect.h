@@ -24,6 +24,11 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
                             cordon_round round, cordon_container_facts *ret_facts, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/* What the engine's OCI runtime must have got (expect_runtime.c). */
+int cordon_expect_runtime(const cordon_plan *plan, cordon_role role, const cordon_run_ids *ids,
+                          cordon_runtime_facts *ret_facts, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 int cordon_expect_network(const cordon_plan *plan, cordon_role role, const cordon_run_ids *ids,
                           cordon_round round, cordon_network_facts *ret_facts, cordon_err *err)
     __attribute__((warn_unused_result));

@@ -4,7 +4,7 @@
  * no verdict. Structures are freed by tables of offsets: a new field of facts.h needs one word here
  * (the leak check of tests/unit/test_facts.c finds a forgotten one).
  */
-#include "facts.h"
+#include "runtime_facts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #define FACT_ITEMS_MAX 65536U
 
 #define CONTAINER(field) offsetof(cordon_container_facts, field)
+#define RUNTIME(field)   offsetof(cordon_runtime_facts, field)
 #define NETWORK(field)   offsetof(cordon_network_facts, field)
 #define IMAGE(field)     offsetof(cordon_image_facts, field)
 #define COUNT(table)     (sizeof(table) / sizeof((table)[0]))
@@ -33,6 +34,7 @@ static const size_t container_texts[] = {
     CONTAINER(apparmor_profile),
     CONTAINER(selinux_label),
     CONTAINER(runtime),
+    CONTAINER(runtime_config),
     CONTAINER(pid_mode),
     CONTAINER(ipc_mode),
     CONTAINER(uts_mode),
@@ -71,6 +73,19 @@ static const size_t container_lists[] = {
     CONTAINER(sysctls),
     CONTAINER(ulimits),
     CONTAINER(unmodelled),
+};
+
+static const size_t runtime_texts[] = {
+    RUNTIME(working_dir),      RUNTIME(hostname),        RUNTIME(user),
+    RUNTIME(selinux_label),    RUNTIME(seccomp_default), RUNTIME(apparmor_profile),
+    RUNTIME(root_propagation),
+};
+
+static const size_t runtime_lists[] = {
+    RUNTIME(argv),           RUNTIME(environment), RUNTIME(extra_groups),    RUNTIME(capabilities),
+    RUNTIME(masked_paths),   RUNTIME(namespaces),  RUNTIME(seccomp_allowed), RUNTIME(uid_map),
+    RUNTIME(readonly_paths), RUNTIME(gid_map),     RUNTIME(sysctls),         RUNTIME(devices),
+    RUNTIME(device_rules),   RUNTIME(ulimits),     RUNTIME(hooks),           RUNTIME(unmodelled),
 };
 
 static const size_t network_texts[] = {NETWORK(id), NETWORK(name), NETWORK(driver)};
@@ -149,6 +164,14 @@ void cordon_container_facts_clear(cordon_container_facts *facts)
     cordon_mount_facts_clear(&facts->mounts);
     cordon_endpoint_facts_clear(&facts->endpoints);
     *facts = (cordon_container_facts){0};
+}
+
+void cordon_runtime_facts_clear(cordon_runtime_facts *facts)
+{
+    free_texts(facts, runtime_texts, COUNT(runtime_texts));
+    clear_lists(facts, runtime_lists, COUNT(runtime_lists));
+    cordon_mount_facts_clear(&facts->mounts);
+    *facts = (cordon_runtime_facts){0};
 }
 
 void cordon_network_facts_clear(cordon_network_facts *facts)

@@ -162,6 +162,12 @@ typedef struct cordon_container_facts {
     cordon_fact_list readonly_paths;
     cordon_fact_list extra_groups;
     cordon_fact_text runtime;
+    /*
+     * Where the engine writes what its OCI runtime gets for this container: an absolute path on the
+     * daemon's host. Told before the file is there; not told by engines that hide nothing from
+     * their inspect.
+     */
+    cordon_fact_text runtime_config;
 
     /* namespaces */
     cordon_fact_text pid_mode;

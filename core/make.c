@@ -175,7 +175,8 @@ static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
     if (role == CORDON_ROLE_STEP && cordon_run_check_worktree(run, &run->refusals[slot], err) != 0)
         return -1;
     id = run->made[role].id;
-    if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0)
+    if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0 ||
+        cordon_run_check_runtime(run, role, slot, err) != 0)
         return -1;
     return run->ops->container_start(run->impl, id, run->dl, err);
 }
@@ -359,6 +360,7 @@ static int make_objects(cordon_run *run, cordon_err *err)
     (void)sem_init(&vendor.told, 0, 0);
     result = cordon_parallel(branches, 2, err);
     (void)sem_destroy(&vendor.told);
+    cordon_run_tell_unread(run);
     return result;
 }
 

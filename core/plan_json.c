@@ -216,6 +216,7 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
                         config->podman_service == CORDON_PODMAN_SERVICE_AUTO ? "auto" : "never");
     cordon_jsonw_string(&json, "podman_program", config->podman_program);
     cordon_jsonw_bool(&json, "allow_unenforced_limits", config->allow_unenforced_limits);
+    cordon_jsonw_bool(&json, "allow_unread_runtime", config->allow_unread_runtime);
     cordon_jsonw_end_object(&json);
     return cordon_jsonw_finish(&json, err);
 }

@@ -66,6 +66,9 @@ const cordon_rule cordon_container_rules[] = {
     CONTAINER(extra_groups, SET, EXACT),
     HARMLESS(runtime, "the engine's own default: Cordon never asks for another, and what it "
                       "made of the container is in the gate's report"),
+    ROW(cordon_container_facts, runtime_config, TEXT, MISMATCH, 0,
+        .why = "what stands there is compared (the runtime's table); here it must stay the same "
+               "from one reading to the next"),
 
     CONTAINER(pid_mode, TEXT, EXACT),
     CONTAINER(ipc_mode, TEXT, SEEN_BY("kernel.ns")),
@@ -109,6 +112,55 @@ const cordon_rule cordon_container_rules[] = {
 };
 const size_t cordon_container_rule_count =
     sizeof(cordon_container_rules) / sizeof(cordon_container_rules[0]);
+
+#define RUNTIME(member, rule_kind)                                                                 \
+    ROW(cordon_runtime_facts, member, rule_kind, MISMATCH, CORDON_ROUND_CREATED, EXACT)
+
+const cordon_rule cordon_runtime_rules[] = {
+    RUNTIME(argv, SEQUENCE),
+    RUNTIME(environment, SET),
+    RUNTIME(working_dir, TEXT),
+    RUNTIME(hostname, TEXT),
+    RUNTIME(user, TEXT),
+    RUNTIME(extra_groups, WITHIN),
+    RUNTIME(umask, INT),
+    RUNTIME(tty, BOOL),
+
+    RUNTIME(capabilities, SET),
+    RUNTIME(no_new_privileges, BOOL),
+    RUNTIME(apparmor_profile, CONFINED),
+    RUNTIME(selinux_label, CONFINED),
+    RUNTIME(seccomp_default, TEXT),
+    RUNTIME(seccomp_allowed, FREE_OF),
+    RUNTIME(masked_paths, SUPERSET),
+    RUNTIME(readonly_paths, SUPERSET),
+
+    RUNTIME(namespaces, SET),
+    ROW(cordon_runtime_facts, uid_map, HARMLESS, NONE, 0,
+        .why = "decides only the ids' host side; user_mode of the container is compared, and that "
+               "there is such a namespace or none"),
+    ROW(cordon_runtime_facts, gid_map, HARMLESS, NONE, 0, .why = "the same as uid_map"),
+    RUNTIME(sysctls, SYSCTLS),
+
+    RUNTIME(read_only_root, BOOL),
+    RUNTIME(root_propagation, TEXT),
+    RUNTIME(mounts, MOUNTS),
+    RUNTIME(devices, SET),
+    RUNTIME(device_rules, WITHIN),
+    RUNTIME(devices_denied, BOOL),
+
+    RUNTIME(memory_bytes, INT),
+    RUNTIME(memory_swap_bytes, INT),
+    RUNTIME(nano_cpus, INT),
+    RUNTIME(pids, INT),
+    RUNTIME(ulimits, SET),
+    RUNTIME(oom_score_adj, INT),
+
+    RUNTIME(hooks, SET),
+    ROW(cordon_runtime_facts, unmodelled, SET, UNMODELLED, CORDON_ROUND_CREATED, EXACT),
+};
+const size_t cordon_runtime_rule_count =
+    sizeof(cordon_runtime_rules) / sizeof(cordon_runtime_rules[0]);
 
 #define NETWORK(member, rule_kind, refusal, when)                                                  \
     ROW(cordon_network_facts, member, rule_kind, refusal, when, EXACT)

@@ -56,6 +56,8 @@ typedef struct cordon_run {
     cordon_watch watch;
     cordon_made made[CORDON_ROLE_COUNT];
     cordon_container_facts created[CORDON_ROLE_COUNT]; /* first reading of each container */
+    cordon_err unread[CORDON_ROLE_COUNT]; /* why a runtime's configuration was not read, which the
+                                             operator accepted; unset where it was */
 
     cordon_stream *proxy_stream;
     cordon_stdcopy proxy_demux;
@@ -105,6 +107,17 @@ cordon_run_ids cordon_run_container_ids(const cordon_run *run);
 
 /* Journal, event stream, networks, both containers started, report read. */
 int cordon_run_make(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * What the engine told its OCI runtime of a container that is set up and not started, against the
+ * plan. Nothing on an engine whose inspect hides nothing. REFUSED with fact "<role>.runtime...";
+ * also when it cannot be read, unless the operator accepted that, which run->unread then says.
+ */
+int cordon_run_check_runtime(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Says what was accepted unread; nothing otherwise. */
+void cordon_run_tell_unread(const cordon_run *run);
 
 /* Takes bytes that have arrived from the proxy; sets proxy_ended at the end of its stream. */
 int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));

@@ -124,6 +124,31 @@ static bool list_off(const cordon_fact_list *actual)
     return actual->count == 0 || (actual->count == 1 && strcmp(actual->items[0], "NONE") == 0);
 }
 
+/* libpod's and containers.conf's own default: only group 0 may make ping sockets. */
+static bool sysctl_set_by_engine(const char *item)
+{
+    return strcmp(item, "net.ipv4.ping_group_range=0 0") == 0;
+}
+
+/* Everything that is planned, and beyond it at most what an engine sets by itself. */
+static bool list_same_sysctls(const cordon_fact_list *expected, const cordon_fact_list *actual)
+{
+    for (size_t i = 0; i < actual->count; i++) {
+        if (!sysctl_set_by_engine(actual->items[i]) && !list_holds(expected, actual->items[i]))
+            return false;
+    }
+    return list_within(expected, actual);
+}
+
+static bool list_free_of(const cordon_fact_list *expected, const cordon_fact_list *actual)
+{
+    for (size_t i = 0; i < expected->count; i++) {
+        if (list_holds(actual, expected->items[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool list_agrees(cordon_rule_kind kind, const cordon_fact_list *expected,
                         const cordon_fact_list *actual)
 {
@@ -131,6 +156,12 @@ static bool list_agrees(cordon_rule_kind kind, const cordon_fact_list *expected,
         return list_same_sequence(expected, actual);
     if (kind == CORDON_RULE_SUPERSET)
         return list_within(expected, actual);
+    if (kind == CORDON_RULE_WITHIN)
+        return list_within(actual, expected);
+    if (kind == CORDON_RULE_FREE_OF)
+        return list_free_of(expected, actual);
+    if (kind == CORDON_RULE_SYSCTLS)
+        return list_same_sysctls(expected, actual);
     if (kind == CORDON_RULE_OFF)
         return list_off(actual);
     return list_same_set(expected, actual);
@@ -161,6 +192,31 @@ static const char *mount_type_name(cordon_mount_type type)
     return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
 }
 
+/*
+ * A tmpfs is exactly what was asked for. A bind may have more, of what takes away alone: not every
+ * engine has these; anything else (to change owners, to map ids, to overlay) was not asked for.
+ */
+static int compare_mount_options(const rule_context *context, const char *part,
+                                 const cordon_mount_fact *expected, const cordon_mount_fact *actual)
+{
+    static const char *const narrowing[] = {"nosuid", "nodev", "noexec"};
+
+    if (expected->type == CORDON_MOUNT_TMPFS)
+        return compare_list(context, part, CORDON_RULE_SET, &expected->options, &actual->options);
+    if (expected->type != CORDON_MOUNT_BIND)
+        return 0;
+    for (size_t i = 0; expected->options.known && i < actual->options.count; i++) {
+        const char *option = actual->options.items[i];
+        bool allowed = list_holds(&expected->options, option);
+
+        for (size_t j = 0; j < sizeof(narrowing) / sizeof(narrowing[0]); j++)
+            allowed = allowed || strcmp(option, narrowing[j]) == 0;
+        if (!allowed)
+            return rule_refuse(context, context->code, part, "no further option", option);
+    }
+    return compare_list(context, part, CORDON_RULE_SUPERSET, &expected->options, &actual->options);
+}
+
 static int compare_mount(const rule_context *context, const cordon_mount_fact *expected,
                          const cordon_mount_fact *actual)
 {
@@ -178,11 +234,7 @@ static int compare_mount(const rule_context *context, const cordon_mount_fact *e
         0)
         return -1;
     (void)snprintf(part, sizeof(part), "[%s].options", expected->target);
-    /* A bind may have more (nosuid, nodev), a tmpfs is exactly what was asked for. */
-    if (expected->type != CORDON_MOUNT_IMAGE &&
-        compare_list(context, part,
-                     expected->type == CORDON_MOUNT_TMPFS ? CORDON_RULE_SET : CORDON_RULE_SUPERSET,
-                     &expected->options, &actual->options) != 0)
+    if (compare_mount_options(context, part, expected, actual) != 0)
         return -1;
     /* A mount that spreads to or from the host is never asked for. */
     (void)snprintf(part, sizeof(part), "[%s].propagation", expected->target);
@@ -249,7 +301,7 @@ static int compare_endpoint(const rule_context *context, const cordon_endpoint_f
         compare_text(context, part, expected->requested_ipv4, actual->requested_ipv4) != 0)
         return -1;
     (void)snprintf(part, sizeof(part), "[%s].ipv6", expected->network_key);
-    return actual->ipv6 != NULL ? compare_text(context, part, expected->ipv6, actual->ipv6) : 0;
+    return compare_text(context, part, expected->ipv6, actual->ipv6);
 }
 
 static const cordon_endpoint_fact *endpoint_find(const cordon_endpoint_facts *endpoints,
@@ -287,6 +339,24 @@ static int compare_endpoints(const rule_context *context, const cordon_endpoint_
     return compare_text(context, "", want, got);
 }
 
+/* A profile or label that confines nothing, and none where the host has such a module. */
+static int compare_confined(const rule_context *context, const char *expected, const char *actual)
+{
+    static const char *const open[] = {"unconfined", ":spc_t:", "unconfined_t"};
+
+    if (expected == NULL)
+        return 0;
+    if (actual == NULL)
+        return rule_silent(context, "", "a confinement");
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
+        if (strstr(actual, open[i]) != NULL)
+            return rule_refuse(context, context->code, "", "a confinement", actual);
+    }
+    if (expected[0] != '\0' && actual[0] == '\0')
+        return rule_refuse(context, context->code, "", "a confinement", "nothing");
+    return 0;
+}
+
 static int compare_state(const rule_context *context, const cordon_run_state *expected,
                          const cordon_run_state *actual)
 {
@@ -311,8 +381,14 @@ static int rule_apply(const rule_context *context, const void *expected, const v
     case CORDON_RULE_SEQUENCE:
     case CORDON_RULE_SET:
     case CORDON_RULE_SUPERSET:
+    case CORDON_RULE_WITHIN:
+    case CORDON_RULE_FREE_OF:
+    case CORDON_RULE_SYSCTLS:
     case CORDON_RULE_OFF:
         return compare_list(context, "", context->rule->kind, expected, actual);
+    case CORDON_RULE_CONFINED:
+        return compare_confined(context, *(const cordon_fact_text *)expected,
+                                *(const cordon_fact_text *)actual);
     case CORDON_RULE_MOUNTS:
         return compare_mounts(context, expected, actual);
     case CORDON_RULE_ENDPOINTS:
@@ -358,6 +434,16 @@ int cordon_validate_container(const char *object, const cordon_container_facts *
     rule_table table = {cordon_container_rules, cordon_container_rule_count};
 
     return table_apply(table, object, expected, actual, round, tally, &context);
+}
+
+int cordon_validate_runtime(const char *object, const cordon_runtime_facts *expected,
+                            const cordon_runtime_facts *actual, cordon_tally *tally,
+                            cordon_refusal *ret_refusal, cordon_err *err)
+{
+    rule_context context = {.refusal = ret_refusal, .err = err};
+    rule_table table = {cordon_runtime_rules, cordon_runtime_rule_count};
+
+    return table_apply(table, object, expected, actual, CORDON_ROUND_CREATED, tally, &context);
 }
 
 int cordon_validate_network(const char *object, const cordon_network_facts *expected,

@@ -34,6 +34,12 @@ int cordon_validate_network(const char *object, const cordon_network_facts *expe
                             cordon_tally *tally, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/* What the engine's OCI runtime got; the table has no rounds, because it is read once. */
+int cordon_validate_runtime(const char *object, const cordon_runtime_facts *expected,
+                            const cordon_runtime_facts *actual, cordon_tally *tally,
+                            cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /*
  * Two readings of one container: everything but the run state must be what it was, and told by
  * both unless the gate's report vouches for it. CORDON_REFUSED_CHANGED otherwise.
@@ -53,6 +59,11 @@ typedef enum cordon_rule_kind {
     CORDON_RULE_SEQUENCE,  /* equal in items, count and order */
     CORDON_RULE_SET,       /* equal as sets */
     CORDON_RULE_SUPERSET,  /* holds at least what is expected */
+    CORDON_RULE_WITHIN,    /* holds nothing but what is expected, maybe not all of it */
+    CORDON_RULE_FREE_OF,   /* holds nothing of what is expected */
+    CORDON_RULE_SYSCTLS,   /* equal as sets, but for what an engine sets by itself */
+    CORDON_RULE_CONFINED,  /* a label that is not known to confine nothing; none at all only where
+                              none is expected */
     CORDON_RULE_OFF,       /* a health check: empty or NONE */
     CORDON_RULE_MOUNTS,    /* equal as sets of mounts */
     CORDON_RULE_ENDPOINTS, /* equal as sets of endpoints */
@@ -74,6 +85,8 @@ typedef struct cordon_rule {
 /* The tables, for the tests that measure them. */
 extern const cordon_rule cordon_container_rules[];
 extern const size_t cordon_container_rule_count;
+extern const cordon_rule cordon_runtime_rules[];
+extern const size_t cordon_runtime_rule_count;
 extern const cordon_rule cordon_network_rules[];
 extern const size_t cordon_network_rule_count;
 

@@ -185,6 +185,30 @@ int docker_container_attach(void *impl, const char *id, unsigned flags, cordon_d
     return docker_call_stream(engine, &attach_op, &path, headers, dl, ret_stream, err);
 }
 
+/* Docker sets a container up when it starts it, and its inspect tells what was asked for. */
+int docker_container_prepare(void *impl, const char *id, cordon_deadline dl, cordon_err *err)
+{
+    (void)impl;
+    (void)dl;
+    if (docker_check_id(id, err) != 0)
+        return -1;
+    return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED,
+                       "docker sets containers up when they are started");
+}
+
+int docker_container_runtime(void *impl, const char *id, const char *place, cordon_deadline dl,
+                             cordon_runtime_facts *ret_facts, cordon_err *err)
+{
+    (void)impl;
+    (void)place;
+    (void)dl;
+    (void)ret_facts;
+    if (docker_check_id(id, err) != 0)
+        return -1;
+    return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED,
+                       "docker keeps no configuration of its runtime before the start");
+}
+
 int docker_container_start(void *impl, const char *id, cordon_deadline dl, cordon_err *err)
 {
     cordon_auto(cordon_httpc_response) response = {0};

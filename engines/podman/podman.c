@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kit/endpoint.h"
 #include "kit/num.h"
@@ -84,6 +85,18 @@ static int negotiate(podman *engine, cordon_deadline dl, cordon_err *err)
     return check_version(engine, &pong, err);
 }
 
+/* A unix socket's owner: whom the files of the daemon behind it belong to. */
+static void find_owner(podman *engine, const char *endpoint)
+{
+    static const char scheme[] = "unix://";
+    struct stat st;
+    if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0 ||
+        stat(endpoint + sizeof scheme - 1, &st) != 0)
+        return;
+    engine->local = true;
+    engine->owner = st.st_uid;
+}
+
 static int podman_open(const cordon_engine_address *address, cordon_deadline dl, void **ret_impl,
                        cordon_err *err)
 {
@@ -94,6 +107,7 @@ static int podman_open(const cordon_engine_address *address, cordon_deadline dl,
                                address->tls_key_file, &engine->http, err) != 0 ||
         negotiate(engine, dl, err) != 0)
         return -1;
+    find_owner(engine, address->endpoint);
     *ret_impl = CORDON_TAKE(engine);
     return 0;
 }
@@ -193,6 +207,8 @@ const cordon_engine_ops cordon_podman_ops = {
     .container_create = podman_container_create,
     .container_inspect = podman_container_inspect,
     .container_attach = podman_container_attach,
+    .container_prepare = podman_container_prepare,
+    .container_runtime = podman_container_runtime,
     .container_start = podman_container_start,
     .container_signal = podman_container_signal,
     .container_wait = podman_container_wait,

@@ -138,6 +138,23 @@ int podman_container_attach(void *impl, const char *id, unsigned flags, cordon_d
     return podman_stream(impl, &request, dl, ret_stream, err);
 }
 
+/* 304: it is set up already, by an attach. That is all that is asked for here. */
+int podman_container_prepare(void *impl, const char *id, cordon_deadline dl, cordon_err *err)
+{
+    cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
+    cordon_auto(cordon_httpc_response) answer = {0};
+    cordon_err failure = CORDON_ERR_INIT;
+    if (path_of(&path, id, "/init", err) != 0)
+        return -1;
+    podman_request request = on_container("set up container", "POST", &path, 204, true);
+    request.subjects |= PODMAN_ON_NETWORK | PODMAN_ON_BINDS;
+    if (podman_call(impl, &request, dl, &answer, &failure) == 0 || failure.http == 304)
+        return 0;
+    if (err)
+        *err = failure;
+    return -1;
+}
+
 int podman_container_start(void *impl, const char *id, cordon_deadline dl, cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);

@@ -18,6 +18,15 @@ int podman_decode_container(const void *bytes, size_t length, int major,
                             cordon_container_facts *ret_facts, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/*
+ * The OCI configuration that Podman wrote for a container (OCI runtime specification, config.md and
+ * config-linux.md). A key that is absent has the meaning that the specification gives it.
+ * @param id  of the container, to know Podman's own files by
+ */
+int podman_decode_runtime(const void *bytes, size_t length, const char *id,
+                          cordon_runtime_facts *ret_facts, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /* GET /networks/{id}/json. endpoints stay unknown: see podman_decode_members. */
 int podman_decode_network(const void *bytes, size_t length, cordon_network_facts *ret_facts,
                           cordon_err *err) __attribute__((warn_unused_result));

@@ -381,13 +381,29 @@ static int open_sections(podman_decoding *d, cordon_json root, cordon_err *err)
     return 0;
 }
 
+/* Told once it has been written; it is always written into the container's own folder. */
+static int decode_runtime_config(podman_decoding *d, cordon_err *err)
+{
+    cordon_json_string path = {0};
+    cordon_auto(cordon_buf) later = cordon_buf_make(PODMAN_PATH_MAX);
+    if (cordon_json_get_string(d->section[PODMAN_ROOT], "OCIConfigPath", &path, err) != 0)
+        return -1;
+    if (path.has == CORDON_JSON_PRESENT && *path.text)
+        return cordon_fact_text_set(&d->facts->runtime_config, path.text, err);
+    if (!*d->static_dir)
+        return 0;
+    if (cordon_buf_printf(&later, err, "%s/config.json", d->static_dir) != 0)
+        return -1;
+    return cordon_fact_text_set(&d->facts->runtime_config, cordon_buf_text(&later), err);
+}
+
 static int decode(podman_decoding *d, cordon_err *err)
 {
     static int (*const steps[])(podman_decoding *, cordon_err *) = {
-        decode_identity,    decode_tables,    decode_state,       decode_argv,
-        decode_entrypoint,  decode_init,      decode_stop_signal, decode_stdin,
-        decode_healthcheck, podman_read_host, podman_read_mounts, podman_read_endpoints,
-        podman_read_fixed,
+        decode_identity,    decode_tables,         decode_state,       decode_argv,
+        decode_entrypoint,  decode_init,           decode_stop_signal, decode_stdin,
+        decode_healthcheck, podman_read_host,      podman_read_mounts, podman_read_endpoints,
+        podman_read_fixed,  decode_runtime_config,
     };
     for (size_t i = 0; i < COUNT(steps); i++) {
         if (steps[i](d, err) != 0)

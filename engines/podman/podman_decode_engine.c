@@ -172,7 +172,8 @@ static int read_info(info *in, cordon_json root, cordon_err *err)
 /* Podman 4 shows "shareable" for a private and for the host's ipc namespace alike. */
 static unsigned fixed_abilities(int major)
 {
-    unsigned can = CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_SHOW_CREATED_ENDPOINTS;
+    unsigned can =
+        CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_SHOW_CREATED_ENDPOINTS | CORDON_CAN_SHOW_RUNTIME;
     return major >= 5 ? can | CORDON_CAN_SHOW_NAMESPACES : can;
 }
 

@@ -113,7 +113,7 @@ static int decode_own_files(podman_decoding *d, cordon_err *err)
     return 0;
 }
 
-static bool is_own_annotation(const char *key, const char *text)
+bool podman_own_annotation(const char *key, const char *text)
 {
     if (strncmp(key, IMAGE_ANNOTATION, sizeof IMAGE_ANNOTATION - 1) == 0)
         return true;
@@ -140,7 +140,7 @@ static int decode_annotations(podman_decoding *d, podman_section section, cordon
             cordon_json_consume(it.value); /* the fact says it */
         else if (cordon_json_as_string(it.value, &text, err) != 0)
             return -1;
-        else if (!is_own_annotation(it.key, text.text) &&
+        else if (!podman_own_annotation(it.key, text.text) &&
                  cordon_factread_odd(it.value, text.text, &d->facts->unmodelled, err) != 0)
             return -1;
     }

@@ -21,7 +21,7 @@
 /* --- privileges --- */
 
 /* "CAP_NET_RAW" and "RLIMIT_NOFILE" as "net_raw" and "nofile". */
-static int add_lower(cordon_fact_list *list, const char *prefix, const char *name, const char *rest,
+int podman_add_lower(cordon_fact_list *list, const char *prefix, const char *name, const char *rest,
                      cordon_err *err)
 {
     size_t length = strlen(prefix);
@@ -46,13 +46,13 @@ static int add_capabilities(podman_decoding *d, const char *key, bool *ret_told,
     if (cordon_factread_texts(set.value, &names, err) != 0)
         return -1;
     for (size_t i = 0; i < names.count; i++) {
-        if (add_lower(&d->facts->capabilities, "CAP_", names.items[i], "", err) != 0)
+        if (podman_add_lower(&d->facts->capabilities, "CAP_", names.items[i], "", err) != 0)
             return -1;
     }
     return 0;
 }
 
-static void drop_repeats(cordon_fact_list *sorted)
+void podman_drop_repeats(cordon_fact_list *sorted)
 {
     size_t kept = 0;
     for (size_t i = 0; i < sorted->count; i++) {
@@ -72,7 +72,7 @@ static int decode_capabilities(podman_decoding *d, cordon_err *err)
         add_capabilities(d, "BoundingCaps", &told, err) != 0)
         return -1;
     cordon_fact_list_sort(all);
-    drop_repeats(all);
+    podman_drop_repeats(all);
     all->known = told;
     return 0;
 }
@@ -265,7 +265,7 @@ static int decode_ulimits(podman_decoding *d, cordon_err *err)
             cordon_json_need_i64(it.value, "Hard", &hard, err) != 0)
             return -1;
         (void)snprintf(values, sizeof values, "=%lld:%lld", (long long)soft, (long long)hard);
-        if (add_lower(ulimits, "RLIMIT_", name, values, err) != 0)
+        if (podman_add_lower(ulimits, "RLIMIT_", name, values, err) != 0)
             return -1;
     }
     cordon_fact_list_sort(ulimits);

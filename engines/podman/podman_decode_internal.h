@@ -42,7 +42,32 @@ int podman_read_mounts(podman_decoding *d, cordon_err *err) __attribute__((warn_
 /* Secrets, and the keys that may hold one value only. */
 int podman_read_fixed(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
 
+/* True for an annotation that Podman sets by itself, or an image brings along as metadata. */
+bool podman_own_annotation(const char *key, const char *text);
+
 /* Endpoints, ports, resolver. */
 int podman_read_endpoints(podman_decoding *d, cordon_err *err) __attribute__((warn_unused_result));
+
+/* One reading of an OCI configuration. */
+typedef struct podman_spec {
+    cordon_json root;
+    cordon_json process;
+    cordon_json os; /* its part "linux" */
+    const char *id; /* of the container */
+    cordon_runtime_facts *facts;
+} podman_spec;
+
+/* Seccomp, namespaces, resources, devices. */
+int podman_spec_read_linux(podman_spec *spec, cordon_err *err) __attribute__((warn_unused_result));
+
+/* The mounts, without those that Podman always makes. */
+int podman_spec_read_mounts(podman_spec *spec, cordon_err *err) __attribute__((warn_unused_result));
+
+/* "CAP_NET_RAW" and "RLIMIT_NOFILE" as "net_raw" and "nofile", with `rest` behind. */
+int podman_add_lower(cordon_fact_list *list, const char *prefix, const char *name, const char *rest,
+                     cordon_err *err) __attribute__((warn_unused_result));
+
+/* Of a sorted list, each item once. */
+void podman_drop_repeats(cordon_fact_list *sorted);
 
 #endif

@@ -10,6 +10,7 @@
 #define CORDON_PODMAN_INTERNAL_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "engine.h"
 #include "kit/buf.h"
@@ -40,6 +41,8 @@ typedef struct podman {
     int major;        /* of Podman itself: 4, 5 */
     char version[32]; /* "4.3.1", as the header says */
     atomic_bool rootful;
+    bool local;  /* its socket is a file here, so its other files may be, too */
+    uid_t owner; /* of that socket: whom the daemon's own files belong to */
 } podman;
 
 /*
@@ -127,6 +130,8 @@ cordon_network_remove_fn podman_network_remove;
 cordon_container_create_fn podman_container_create;
 cordon_container_inspect_fn podman_container_inspect;
 cordon_container_attach_fn podman_container_attach;
+cordon_container_prepare_fn podman_container_prepare;
+cordon_container_runtime_fn podman_container_runtime;
 cordon_container_start_fn podman_container_start;
 cordon_container_signal_fn podman_container_signal;
 cordon_container_wait_fn podman_container_wait;

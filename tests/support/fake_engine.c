@@ -334,6 +334,7 @@ static int fake_serve(const char *program, const char *socket_path, char ***ret_
         .network_inspect = fake_network_inspect, .network_connect = fake_network_connect,          \
         .network_remove = fake_network_remove, .container_create = fake_container_create,          \
         .container_inspect = fake_container_inspect, .container_attach = fake_container_attach,    \
+        .container_prepare = fake_container_prepare, .container_runtime = fake_container_runtime,  \
         .container_start = fake_container_start, .container_signal = fake_container_signal,        \
         .container_wait = fake_container_wait, .container_remove = fake_container_remove,          \
         .container_log = fake_container_log, .list_by_label = fake_list_by_label,                  \

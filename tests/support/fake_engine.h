@@ -59,6 +59,8 @@ typedef enum fake_op {
     FAKE_CONTAINER_CREATE,
     FAKE_CONTAINER_INSPECT,
     FAKE_CONTAINER_ATTACH,
+    FAKE_CONTAINER_PREPARE,
+    FAKE_CONTAINER_RUNTIME,
     FAKE_CONTAINER_START,
     FAKE_CONTAINER_SIGNAL,
     FAKE_CONTAINER_WAIT,
@@ -105,6 +107,7 @@ typedef struct fake_lies {
     void (*image)(void *context, cordon_image_facts *facts);
     void (*network)(void *context, const char *role, unsigned nth, cordon_network_facts *facts);
     void (*container)(void *context, const char *role, unsigned nth, cordon_container_facts *facts);
+    void (*runtime)(void *context, const char *role, cordon_runtime_facts *facts);
     /* The gate's report: "key=value" items, to be changed in place. */
     void (*report)(void *context, cordon_fact_list *facts);
 } fake_lies;

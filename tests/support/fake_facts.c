@@ -67,6 +67,7 @@ static int container_texts(const fake_container *c, cordon_container_facts *f, c
         {&f->apparmor_profile, ""},
         {&f->selinux_label, ""},
         {&f->runtime, "runc"},
+        {&f->runtime_config, c->fake->podman ? FAKE_RUNTIME_CONFIG : NULL},
         {&f->pid_mode, "private"},
         {&f->ipc_mode, "private"},
         {&f->uts_mode, "private"},
@@ -345,9 +346,9 @@ int fake_engine_facts_of(const fake_engine *fake, cordon_engine_facts *ret_facts
     f.cgroup_version = number(2);
     f.can = CORDON_CAN_LIMIT_MEMORY | CORDON_CAN_LIMIT_CPU | CORDON_CAN_LIMIT_PIDS |
             CORDON_CAN_DEFAULT_SECCOMP | CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES;
-    f.can |= fake->podman
-                 ? CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_KEEP_ID | CORDON_CAN_SHOW_CREATED_ENDPOINTS
-                 : CORDON_CAN_LOAD_ON_BASE;
+    f.can |= fake->podman ? CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_KEEP_ID |
+                                CORDON_CAN_SHOW_CREATED_ENDPOINTS | CORDON_CAN_SHOW_RUNTIME
+                          : CORDON_CAN_LOAD_ON_BASE;
     cordon_fact_list_known(&f.security);
     cordon_fact_list_known(&f.warnings);
     if (SET_TEXTS(table, err) != 0)

@@ -15,6 +15,9 @@
 #define FAKE_STREAMS_MAX 8
 #define FAKE_ROLE_SIZE   32
 
+/* Where the fake Podman keeps what its runtime gets. */
+#define FAKE_RUNTIME_CONFIG "/fake/userdata/config.json"
+
 /* Everything that was copied for one object; freed together. */
 typedef struct fake_arena {
     void **items;
@@ -55,6 +58,7 @@ typedef struct fake_container {
     cordon_run_state state;
     int exit_code;
     bool oom_killed;
+    bool prepared; /* set up by a call of its own, not by an attach */
     bool term;
     bool kill;
     int peer;
@@ -183,6 +187,8 @@ cordon_network_remove_fn fake_network_remove;
 cordon_container_create_fn fake_container_create;
 cordon_container_inspect_fn fake_container_inspect;
 cordon_container_attach_fn fake_container_attach;
+cordon_container_prepare_fn fake_container_prepare;
+cordon_container_runtime_fn fake_container_runtime;
 cordon_container_start_fn fake_container_start;
 cordon_container_signal_fn fake_container_signal;
 cordon_container_wait_fn fake_container_wait;

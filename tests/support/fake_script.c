@@ -46,6 +46,8 @@ const char *fake_op_name(fake_op op)
         [FAKE_CONTAINER_CREATE] = "container_create",
         [FAKE_CONTAINER_INSPECT] = "container_inspect",
         [FAKE_CONTAINER_ATTACH] = "container_attach",
+        [FAKE_CONTAINER_PREPARE] = "container_prepare",
+        [FAKE_CONTAINER_RUNTIME] = "container_runtime",
         [FAKE_CONTAINER_START] = "container_start",
         [FAKE_CONTAINER_SIGNAL] = "container_signal",
         [FAKE_CONTAINER_WAIT] = "container_wait",

@@ -57,6 +57,7 @@ static void a_machine_without_files_works(void)
     CHECK_INT(config.podman_service, CORDON_PODMAN_SERVICE_AUTO);
     CHECK_STR(config.podman_program, "podman");
     CHECK(!config.allow_unenforced_limits);
+    CHECK(!config.allow_unread_runtime);
     CHECK_INT(config.files.count, 0);
 }
 
@@ -74,7 +75,8 @@ static const char whole[] =
     "  output = 0x100000000; grace = \"0s\"; open_files = 64; worktree_entries = 5L; };\n"
     "network: { range = \"192.168.4.0/24\"; prefix = 28; };\n"
     "vendors_dir = \"./v\"; podman_service = \"never\"; podman_program = \"/opt/bin/podman\";\n"
-    "allow_unenforced_limits = true;\n";
+    "allow_unenforced_limits = true;\n"
+    "allow_unread_runtime = true;\n";
 
 static void every_key_is_read_exactly(void)
 {
@@ -108,6 +110,7 @@ static void every_key_is_read_exactly(void)
     CHECK_INT(config.podman_service, CORDON_PODMAN_SERVICE_NEVER);
     CHECK_STR(config.podman_program, "/opt/bin/podman");
     CHECK(config.allow_unenforced_limits);
+    CHECK(config.allow_unread_runtime);
     CHECK(cordon_config_engine(&config, "laptop") == &config.engines.items[0]);
     CHECK(cordon_config_engine(&config, "Laptop") == NULL);
 }
@@ -291,6 +294,7 @@ static void the_shipped_file_says_the_defaults(void)
     CHECK_INT(config.podman_service, defaults.podman_service);
     CHECK(same_text(config.podman_program, defaults.podman_program));
     CHECK_INT(config.allow_unenforced_limits, defaults.allow_unenforced_limits);
+    CHECK_INT(config.allow_unread_runtime, defaults.allow_unread_runtime);
 }
 
 /* Its examples: lines that start with "#" and a name or a continuation, not "# ". */

@@ -98,6 +98,8 @@ static const bad_text bad_values[] = {
      "1: allow_unenforced_limits: is a whole number; it takes true or false, without quotes", 0},
     {"allow_unenforced_limits = \"true\";",
      "1: allow_unenforced_limits: is a text; it takes true or false, without quotes", 0},
+    {"allow_unread_runtime = 1;",
+     "1: allow_unread_runtime: is a whole number; it takes true or false, without quotes", 0},
     {"engine = 1;", "1: engine: is a whole number; it takes \"auto\", or the name of an engine", 0},
     {"limits = 5;", "1: limits: is a whole number; it takes a group: { ... }", 0},
     {"limits = (); ", "1: limits: is a list; it takes a group: { ... }", 0},
@@ -106,7 +108,8 @@ static const bad_text bad_values[] = {
 static const bad_text bad_keys[] = {
     {"\n\nlimts: { };",
      "3: limts: unknown key; known here: engine, engines, images, runner, limits, network, "
-     "vendors_dir, podman_service, podman_program, allow_unenforced_limits",
+     "vendors_dir, podman_service, podman_program, allow_unenforced_limits, "
+     "allow_unread_runtime",
      0},
     {"limits: {\n\nmemry = 1;\n};",
      "3: limits.memry: unknown key; known here: deadline, grace, memory, cpus, pids, open_files, "
