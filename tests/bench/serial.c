@@ -234,6 +234,30 @@ static int until_gone(serial *s, cordon_err *err)
     return 0;
 }
 
+/* After a failure: whatever is there, as well as it goes. */
+static void remove_rest(serial *s)
+{
+    const cordon_plan *plan = &s->run->plan;
+    const char *containers[] = {s->step, s->proxy};
+    cordon_err ignored = CORDON_ERR_INIT;
+    int gone = 0;
+
+    for (int i = 0; i < 2; i++) {
+        if (containers[i][0] != '\0')
+            gone += call_on(s, "DELETE", s->dialect->remove_proxy, containers[i], s->dialect->done,
+                            NULL, &ignored);
+        cordon_err_clear(&ignored);
+    }
+    for (int role = CORDON_ROLE_VENDOR_NETWORK; role <= CORDON_ROLE_EGRESS_NETWORK; role++) {
+        if (plan->network_ids[role][0] != '\0')
+            gone += call_on(s, "DELETE", "/networks/%s", plan->network_ids[role], s->dialect->done,
+                            NULL, &ignored);
+        cordon_err_clear(&ignored);
+    }
+    if (gone != 0)
+        (void)fprintf(stderr, "serial: not everything could be removed\n");
+}
+
 /* --- Before the clock runs ---------------------------------------------------------------------
  */
 
@@ -352,11 +376,15 @@ static int measure(const options *wanted, cordon_err *err)
         return 0;
     }
     began_ns = cordon_now_ns();
-    if (until_exit(&s, err) != 0)
+    if (until_exit(&s, err) != 0) {
+        remove_rest(&s);
         return -1;
+    }
     exit_us = since_us(began_ns);
-    if (until_gone(&s, err) != 0)
+    if (until_gone(&s, err) != 0) {
+        remove_rest(&s);
         return -1;
+    }
     printf("%d %lld %lld\n", s.status, (long long)exit_us, (long long)since_us(began_ns));
     return 0;
 }
