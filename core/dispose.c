@@ -28,7 +28,6 @@ typedef struct dispose_branch {
     cordon_run *run;
     cordon_role role;
     cordon_deadline dl;
-    bool unanswered;  /* its create was: the id comes from a list */
     bool removed;     /* by us */
     char reason[256]; /* why it is left; "" when it is gone */
 } dispose_branch;
@@ -42,8 +41,14 @@ static void dispose_pause(cordon_deadline dl)
 
 /* --- Finding what has no id --- */
 
+typedef enum dispose_sight {
+    DISPOSE_UNTOLD = 0, /* the engine did not answer */
+    DISPOSE_SEEN,       /* there, and its id is known */
+    DISPOSE_UNSEEN,     /* nothing carries this run's token in this role */
+} dispose_sight;
+
 /* SECURITY: the token is the proof, not the name; a list filter is a hint only. */
-static bool dispose_find(dispose_branch *branch)
+static dispose_sight dispose_look(dispose_branch *branch)
 {
     cordon_run *run = branch->run;
     const cordon_owner *owner = &run->invocation->owner;
@@ -52,15 +57,15 @@ static bool dispose_find(dispose_branch *branch)
 
     if (run->ops->list_by_label(run->impl, cordon_role_type(branch->role), owner->token_label,
                                 branch->dl, &list, &ignored) != 0)
-        return false;
+        return DISPOSE_UNTOLD;
     for (size_t i = 0; i < list.count; i++) {
         if (!cordon_owner_matches(owner, branch->role, &list.items[i].labels))
             continue;
         (void)snprintf(run->made[branch->role].id, sizeof(run->made[branch->role].id), "%s",
                        list.items[i].id);
-        return true;
+        return DISPOSE_SEEN;
     }
-    return false;
+    return DISPOSE_UNSEEN;
 }
 
 /* A create whose answer was lost may still be at work inside the daemon: look for a while. */
@@ -68,7 +73,7 @@ static bool dispose_search(dispose_branch *branch)
 {
     cordon_deadline until = cordon_deadline_clamp_ms(branch->dl, DISPOSE_SEARCH_MS);
 
-    while (!dispose_find(branch)) {
+    while (dispose_look(branch) != DISPOSE_SEEN) {
         if (cordon_deadline_passed(until))
             return false;
         dispose_pause(until);
@@ -126,12 +131,12 @@ static void dispose_left(dispose_branch *branch, const char *reason)
 }
 
 /*
- * Docker lists a container a little before it knows it by its id: in the middle of a create, "not
- * found" is no proof.
+ * "Not found" by id is no proof before we have removed it: Docker lists a container a little before
+ * it knows it by its id, in the middle of a create. Then the list must not show it either.
  */
 static bool dispose_is_gone(dispose_branch *branch)
 {
-    return !branch->unanswered || branch->removed || !dispose_find(branch);
+    return branch->removed || dispose_look(branch) == DISPOSE_UNSEEN;
 }
 
 /* One try. True when it is settled: gone, or not ours to remove. */
@@ -169,8 +174,7 @@ static void dispose_object(dispose_branch *branch)
 
     if (!made->asked)
         return;
-    branch->unanswered = made->id[0] == '\0';
-    if (branch->unanswered && !dispose_search(branch)) {
+    if (made->id[0] == '\0' && !dispose_search(branch)) {
         dispose_left(branch, "its creation was never answered and it has not shown up so far");
         return;
     }
