@@ -53,6 +53,7 @@ static const witness_rule witness_rules[] = {
     {"sysctl", cordon_judge_sysctl, 1, 0},
     {"masked", cordon_judge_masked, 1, 0},
     {"device", cordon_judge_device, 1, 0},
+    {"denied", cordon_judge_denied, 10, 10},
     {"socket", cordon_judge_never, 0, 0},
     {"landlock.abi", NULL, 1, 1}, /* what the kernel offers; policy decides what it demands */
     {"truncated", cordon_judge_never, 0, 0},

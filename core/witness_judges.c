@@ -243,6 +243,19 @@ int cordon_judge_device(const witness_context *context, const char *value)
                : cordon_witness_refuse(context, "the default devices", value);
 }
 
+/*
+ * "kcmp refused": a profile that lets one of these through is not an engine's default one, whatever
+ * the engine says of it (core/gate/denied.c).
+ */
+int cordon_judge_denied(const witness_context *context, const char *value)
+{
+    const char *blank = strrchr(value, ' ');
+
+    if (blank != NULL && strcmp(blank + 1, "refused") == 0)
+        return 0;
+    return cordon_witness_refuse(context, "refused by the engine's seccomp profile", value);
+}
+
 int cordon_judge_never(const witness_context *context, const char *value)
 {
     return cordon_witness_refuse(context, "none", value);

@@ -52,6 +52,7 @@ witness_judge cordon_judge_ns;
 witness_judge cordon_judge_sysctl;
 witness_judge cordon_judge_masked;
 witness_judge cordon_judge_device;
+witness_judge cordon_judge_denied;
 witness_judge cordon_judge_never;
 witness_judge cordon_judge_hostname;
 witness_judge cordon_judge_working_dir;

@@ -69,6 +69,8 @@
  *   device                  "name type major:minor" of each node in /dev; repeated
  *   socket                  path of an engine socket that exists at a well-known place; repeated
  *   landlock.abi            decimal, 0 when the kernel has none
+ *   denied                  "call refused|allowed": what became of a system call that every default
+ *                           seccomp profile refuses, made before the gate has a filter; repeated
  *   truncated               key of a fact that had more values than the gate reports
  */
 enum {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What cordon-guard's gate and probe are made of; paths are relative to the source root.
 set(CORDON_GATE_SOURCES
+    core/gate/denied.c
     core/gate/fence.c
     core/gate/filter.c
     core/gate/gate.c

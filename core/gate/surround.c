@@ -279,11 +279,17 @@ static int collect_kernel(const cordon_start_state *start, cordon_report *report
     return cordon_kernel_facts(report, err);
 }
 
+static int collect_denied(const cordon_start_state *start, cordon_report *report, cordon_err *err)
+{
+    (void)start;
+    return cordon_denied_facts(report, err);
+}
+
 /* Descriptors first, before any collector opens one that could be taken for inherited. */
 static collect_fn *const collectors[] = {
-    collect_fds,          collect_status, collect_process,   collect_mounts,
-    collect_network,      collect_names,  collect_limits,    collect_namespaces,
-    collect_cgroup_lines, collect_maps,   collect_arguments, collect_kernel,
+    collect_fds,       collect_status, collect_process,    collect_mounts,       collect_network,
+    collect_names,     collect_limits, collect_namespaces, collect_cgroup_lines, collect_maps,
+    collect_arguments, collect_kernel, collect_denied,
 };
 
 int cordon_surround_facts(const cordon_start_state *start, cordon_report *report, cordon_err *err)

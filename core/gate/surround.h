@@ -24,4 +24,7 @@ int cordon_surround_facts(const cordon_start_state *start, cordon_report *report
 /* The part about the kernel's interfaces: sysctl, masked, device, socket, landlock.abi. */
 int cordon_kernel_facts(cordon_report *report, cordon_err *err) __attribute__((warn_unused_result));
 
+/* The part about what the engine's seccomp profile refuses: denied. */
+int cordon_denied_facts(cordon_report *report, cordon_err *err) __attribute__((warn_unused_result));
+
 #endif

@@ -65,6 +65,16 @@ static const char *const constant[] = {
     "device=urandom c 1:9",
     "device=tty c 5:0",
     "landlock.abi=4",
+    "denied=add_key refused",
+    "denied=bpf refused",
+    "denied=kcmp refused",
+    "denied=move_pages refused",
+    "denied=open_by_handle_at refused",
+    "denied=perf_event_open refused",
+    "denied=personality refused",
+    "denied=quotactl refused",
+    "denied=request_key refused",
+    "denied=userfaultfd refused",
 };
 
 static int add_constant(cordon_fact_list *facts, cordon_err *err)
