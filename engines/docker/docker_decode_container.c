@@ -48,7 +48,7 @@ static const cordon_factread_field config_fields[] = {
 };
 
 /* Keys that may hold anything. */
-static const cordon_factread_harmless harmless[] = {
+const cordon_factread_harmless docker_container_harmless[] = {
     {"$.Created", "time of day of the daemon's host"},
     {"$.ResolvConfPath", "where the daemon keeps the file on its host"},
     {"$.HostnamePath", "the same"},
@@ -63,7 +63,7 @@ static const cordon_factread_harmless harmless[] = {
     {"$.Config.AttachStderr", "the same"},
     {"$.Config.ArgsEscaped", "Windows only; old Linux images carry it"},
     {"$.HostConfig.ContainerIDFile", "a note of the creating client"},
-    {"$.HostConfig.ConsoleSize[*]", "Windows only, and there is no terminal"},
+    {"$.HostConfig.ConsoleSize**", "Windows only, and there is no terminal"},
     {"$.NetworkSettings.SandboxID", "libnetwork's own id of the network namespace"},
     {"$.NetworkSettings.SandboxKey", "its path on the daemon's host"},
     {"$.NetworkSettings.Networks.*.EndpointID", "libnetwork's own id of the attachment"},
@@ -71,6 +71,7 @@ static const cordon_factread_harmless harmless[] = {
      "follows from the network, whose subnet is a fact"},
     {"$.NetworkSettings.Networks.*.DNSNames[*]", "the aliases and names again, for its resolver"},
 };
+const size_t docker_container_harmless_count = DOCKER_COUNT(docker_container_harmless);
 
 /* A text in place: `given` becomes `normal`. Unknown stays unknown. */
 static int normalise(cordon_fact_text *text, const char *given, const char *normal, cordon_err *err)
@@ -84,20 +85,22 @@ static int check_flags(cordon_json state, cordon_run_state status, cordon_fact_l
 {
     bool paused = status == CORDON_STATE_PAUSED;
     bool restarting = status == CORDON_STATE_RESTARTING;
+    bool running = status == CORDON_STATE_RUNNING || paused || restarting;
     const struct {
         const char *key;
-        bool allowed;
+        bool must;
+        bool may;
     } flags[] = {
-        {"Running", status == CORDON_STATE_RUNNING || paused || restarting},
-        {"Paused", paused},
-        {"Restarting", restarting},
-        {"Dead", status == CORDON_STATE_DEAD || status == CORDON_STATE_REMOVING},
+        {"Running", running, running},
+        {"Paused", paused, paused},
+        {"Restarting", restarting, restarting},
+        {"Dead", false, status == CORDON_STATE_DEAD || status == CORDON_STATE_REMOVING},
     };
     for (size_t i = 0; i < DOCKER_COUNT(flags); i++) {
         cordon_json_bool flag = {0};
         if (cordon_json_get_bool(state, flags[i].key, &flag, err) != 0)
             return -1;
-        if (flag.has == CORDON_JSON_PRESENT && flag.value && !flags[i].allowed &&
+        if (flag.has == CORDON_JSON_PRESENT && (flag.value ? !flags[i].may : flags[i].must) &&
             cordon_factread_odd(state, flags[i].key, unmodelled, err) != 0)
             return -1;
     }
@@ -214,12 +217,12 @@ static int read_name(cordon_json root, cordon_container_facts *facts, cordon_err
 
 static int check_platform(cordon_json root, cordon_container_facts *facts, cordon_err *err)
 {
-    cordon_json_string platform = {0};
-    if (cordon_json_get_string(root, "Platform", &platform, err) != 0)
+    const char *platform = NULL;
+    if (cordon_json_need_string(root, "Platform", &platform, err) != 0)
         return -1;
-    if (platform.has != CORDON_JSON_PRESENT || strcmp(platform.text, "linux") == 0)
-        return 0;
-    return cordon_factread_odd(root, platform.text, &facts->unmodelled, err);
+    return strcmp(platform, "linux") == 0
+               ? 0
+               : cordon_factread_odd(root, platform, &facts->unmodelled, err);
 }
 
 /* The level of "user:role:type:level", or "". */
@@ -276,8 +279,8 @@ static int read_container(cordon_json root, cordon_container_facts *facts, cordo
         return -1;
     /* Docker has no secrets for containers outside a swarm: none is a fact. */
     cordon_fact_list_known(&facts->secrets);
-    return cordon_factread_leftovers(root, harmless, DOCKER_COUNT(harmless), &facts->unmodelled,
-                                     err);
+    return cordon_factread_leftovers(root, docker_container_harmless,
+                                     docker_container_harmless_count, &facts->unmodelled, err);
 }
 
 int docker_decode_container(const void *json, size_t length, cordon_container_facts *ret_facts,

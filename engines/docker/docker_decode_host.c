@@ -272,13 +272,40 @@ static int read_ulimits(cordon_json host, cordon_fact_list *ulimits, cordon_err 
     return 0;
 }
 
-/* DnsSearch ["."] is Docker's way to ask for none. */
-static void drop_root_search(cordon_fact_list *search)
+/*
+ * DnsSearch ["."] is Docker's way to ask for none. SECURITY: nothing asked for is the host's own
+ * list, which the daemon does not tell.
+ */
+static void settle_search(cordon_fact_list *search)
 {
-    if (search->count != 1 || strcmp(search->items[0], ".") != 0)
+    bool asked = search->count > 0;
+    if (search->count > 1 || (asked && strcmp(search->items[0], ".") != 0))
         return;
     cordon_fact_list_clear(search);
-    cordon_fact_list_known(search);
+    if (asked)
+        cordon_fact_list_known(search);
+}
+
+/*
+ * SECURITY: every Docker tells these, and of a proxy nobody else could vouch for them: an answer
+ * without one is not Docker's whole answer.
+ */
+static int check_told(cordon_json host, cordon_container_facts *facts, cordon_err *err)
+{
+    static const char *const always[] = {"IpcMode", "Init", "MaskedPaths", "ReadonlyPaths"};
+    for (size_t i = 0; i < DOCKER_COUNT(always); i++) {
+        bool list = i >= 2; /* for those null is the empty list */
+        cordon_json_place place = {0};
+        char what[64];
+        if (cordon_json_get_any(host, always[i], &place, err) != 0)
+            return -1;
+        if (place.has == CORDON_JSON_PRESENT || (list && place.has == CORDON_JSON_NULL))
+            continue;
+        (void)snprintf(what, sizeof what, "no %s", always[i]);
+        if (cordon_factread_odd(host, what, &facts->unmodelled, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 int docker_read_host(cordon_json host, cordon_container_facts *facts, cordon_err *err)
@@ -290,7 +317,9 @@ int docker_read_host(cordon_json host, cordon_container_facts *facts, cordon_err
      * is not the set that was asked for, so this hides nothing.
      */
     cordon_fact_list_known(&facts->sysctls);
-    drop_root_search(&facts->dns_search);
+    settle_search(&facts->dns_search);
+    if (check_told(host, facts, err) != 0)
+        return -1;
     if (facts->pids.known && facts->pids.value == -1)
         facts->pids.value = 0; /* both are "no limit" in Docker's API documentation */
     for (size_t i = 0; i < DOCKER_COUNT(modes); i++) {

@@ -18,6 +18,12 @@ static inline cordon_json_iter docker_items(cordon_json_place place)
                                             : (cordon_json_iter){0};
 }
 
+/* Keys that may hold anything, with the reasons; for the tests that measure them, too. */
+extern const cordon_factread_harmless docker_container_harmless[];
+extern const size_t docker_container_harmless_count;
+extern const cordon_factread_harmless docker_network_harmless[];
+extern const size_t docker_network_harmless_count;
+
 /* Parses a whole answer and requires an object at its root. */
 int docker_parse_object(const void *json, size_t length, cordon_json_doc **ret_doc,
                         cordon_json *ret_root, cordon_err *err) __attribute__((warn_unused_result));

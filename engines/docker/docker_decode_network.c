@@ -23,7 +23,7 @@ static const cordon_factread_field network_fields[] = {
     FIELD("Containers", KEYS, endpoints, EMPTY),
 };
 
-static const cordon_factread_harmless harmless[] = {
+const cordon_factread_harmless docker_network_harmless[] = {
     {"$.Created", "time of day of the daemon's host"},
     {"$.Containers.*.Name", "the container's name again; its id is the fact"},
     {"$.Containers.*.EndpointID", "libnetwork's own id of the attachment"},
@@ -31,17 +31,16 @@ static const cordon_factread_harmless harmless[] = {
     {"$.Containers.*.IPv4Address", "a fact of the container's own inspect"},
     {"$.Status**", "counts of used addresses, from API 1.52 on"},
 };
+const size_t docker_network_harmless_count = DOCKER_COUNT(docker_network_harmless);
 
 /* A key that must hold one word; any other value is unmodelled. */
 static int check_word(cordon_json object, const char *key, const char *word,
                       cordon_fact_list *unmodelled, cordon_err *err)
 {
-    cordon_json_string text = {0};
-    if (cordon_json_get_string(object, key, &text, err) != 0)
+    const char *text = NULL;
+    if (cordon_json_need_string(object, key, &text, err) != 0)
         return -1;
-    if (text.has != CORDON_JSON_PRESENT || strcmp(text.text, word) == 0)
-        return 0;
-    return cordon_factread_odd(object, text.text, unmodelled, err);
+    return strcmp(text, word) == 0 ? 0 : cordon_factread_odd(object, text, unmodelled, err);
 }
 
 /* IPv4 can be off from API 1.47 on; true, or absent before, is what a subnet means. */
@@ -130,8 +129,8 @@ static int read_network(cordon_json root, cordon_network_facts *facts, cordon_er
         return -1;
     if (facts->driver && strcmp(facts->driver, "bridge") == 0)
         facts->isolated = CORDON_FACT_YES;
-    return cordon_factread_leftovers(root, harmless, DOCKER_COUNT(harmless), &facts->unmodelled,
-                                     err);
+    return cordon_factread_leftovers(root, docker_network_harmless, docker_network_harmless_count,
+                                     &facts->unmodelled, err);
 }
 
 int docker_decode_network(const void *json, size_t length, cordon_network_facts *ret_facts,

@@ -78,7 +78,7 @@ static const cordon_factread_field host_fields[] = {
     {"AutoRemove", CORDON_READ_BOOL, AT(auto_remove), CORDON_NULL_UNKNOWN},
 };
 
-static const cordon_factread_harmless harmless[] = {
+const cordon_factread_harmless podman_container_harmless[] = {
     {"$.Created", "when it was made"},
     {"$.State.OciVersion", "of the runtime specification"},
     {"$.State.Running", "told by Status"},
@@ -100,6 +100,8 @@ static const cordon_factread_harmless harmless[] = {
     {"$.NetworkSettings.SandboxKey", "where the network namespace is mounted on the host"},
     {"$.NetworkSettings.Networks.*.IPPrefixLen", "the network's own facts have the subnet"},
 };
+const size_t podman_container_harmless_count =
+    sizeof podman_container_harmless / sizeof podman_container_harmless[0];
 
 /* --- identity and state --- */
 
@@ -423,7 +425,8 @@ int podman_decode_container(const void *bytes, size_t length, int major,
     cordon_json root = cordon_json_root(doc);
     if (open_sections(&d, root, err) != 0 || decode(&d, err) != 0)
         return -1;
-    if (cordon_factread_leftovers(root, FIELDS(harmless), &facts.unmodelled, err) != 0)
+    if (cordon_factread_leftovers(root, podman_container_harmless, podman_container_harmless_count,
+                                  &facts.unmodelled, err) != 0)
         return -1;
     *ret_facts = facts;
     facts = (cordon_container_facts){0};

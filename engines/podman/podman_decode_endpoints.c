@@ -199,14 +199,19 @@ static int decode_ports(podman_decoding *d, cordon_err *err)
     return 0;
 }
 
-/* "." is resolv.conf(5) for "no search list". */
+/*
+ * "." is resolv.conf(5) for "no search list". SECURITY: nothing asked for is the host's own list,
+ * which Podman does not tell.
+ */
 static void decode_search(podman_decoding *d)
 {
     cordon_fact_list *search = &d->facts->dns_search;
-    if (search->count == 1 && strcmp(search->items[0], ".") == 0) {
-        cordon_fact_list_clear(search);
+    bool asked = search->count > 0;
+    if (search->count > 1 || (asked && strcmp(search->items[0], ".") != 0))
+        return;
+    cordon_fact_list_clear(search);
+    if (asked)
         cordon_fact_list_known(search);
-    }
 }
 
 /*

@@ -70,4 +70,10 @@ int podman_add_lower(cordon_fact_list *list, const char *prefix, const char *nam
 /* Of a sorted list, each item once. */
 void podman_drop_repeats(cordon_fact_list *sorted);
 
+/* Keys that may hold anything, with the reasons; for the tests that measure them, too. */
+extern const cordon_factread_harmless podman_container_harmless[];
+extern const size_t podman_container_harmless_count;
+extern const cordon_factread_harmless podman_network_harmless[];
+extern const size_t podman_network_harmless_count;
+
 #endif

@@ -25,12 +25,14 @@ static const cordon_factread_field network_fields[] = {
     {"containers", CORDON_READ_KEYS, AT(endpoints), CORDON_NULL_EMPTY},
 };
 
-static const cordon_factread_harmless harmless[] = {
+const cordon_factread_harmless podman_network_harmless[] = {
     {"$.created", "when it was made"},
     {"$.network_interface", "the bridge's name on the host"},
     {"$.containers.*.name", "the container's name; its id is the fact"},
     {"$.containers.*.interfaces**", "facts of the container's own inspect, and the gate's to see"},
 };
+const size_t podman_network_harmless_count =
+    sizeof podman_network_harmless / sizeof podman_network_harmless[0];
 
 static int decode_subnets(cordon_json root, cordon_network_facts *facts, cordon_err *err)
 {
@@ -119,7 +121,7 @@ static int decode_network(cordon_json root, cordon_network_facts *facts, cordon_
     /* properties of Docker's swarm; no network of libpod has them */
     facts->attachable = CORDON_FACT_NO;
     facts->ingress = CORDON_FACT_NO;
-    return cordon_factread_leftovers(root, FIELDS(harmless), &facts->unmodelled, err);
+    return cordon_factread_leftovers(root, podman_network_harmless, podman_network_harmless_count, &facts->unmodelled, err);
 }
 
 int podman_decode_network(const void *bytes, size_t length, cordon_network_facts *ret_facts,

@@ -53,7 +53,7 @@ static void each_part_of_an_endpoint_is_compared_as_far_as_it_is_told(void)
         {PART_REQUESTED, "10.213.4.12", CORDON_REFUSED_MISMATCH, "requested_ipv4"},
         {PART_REQUESTED, NULL, CORDON_REFUSED_NONE, NULL},
         {PART_IPV6, "fd00::3", CORDON_REFUSED_MISMATCH, "ipv6"},
-        {PART_IPV6, NULL, CORDON_REFUSED_NONE, NULL},
+        {PART_IPV6, NULL, CORDON_REFUSED_UNKNOWN, "ipv6"},
     };
     cordon_auto(sample_run) run = {0};
 

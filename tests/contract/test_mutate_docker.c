@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mutation suite over what Docker showed of real runs' objects; see mutate.h. Case EA3. */
+#include "docker/docker_decode_internal.h"
+#include "mutate.h"
+
+static int decode_container(const char *json, cordon_container_facts *ret_facts, cordon_err *err)
+{
+    return docker_decode_container(json, strlen(json), ret_facts, err);
+}
+
+static int decode_network(const char *json, const char *members, cordon_network_facts *ret_facts,
+                          cordon_err *err)
+{
+    (void)members;
+    return docker_decode_network(json, strlen(json), ret_facts, err);
+}
+
+#define NETWORK "$.NetworkSettings.Networks.*"
+
+static const mutate_excuse excuses[] = {
+    /* one value for the same thing */
+    {"$.Config.Healthcheck.Test", "en", "no test is no check, like [\"NONE\"]"},
+    {"$.Config.Healthcheck.Test[*]", "d", "the same"},
+    {"$.Config.StopSignal", "e", "documented: empty is SIGTERM"},
+    {"$.HostConfig.RestartPolicy.Name", "e", "documented: empty is no"},
+    {"$.HostConfig.SecurityOpt", "x", "the same option twice"},
+    {"$.HostConfig.MaskedPaths", "x", "more is hidden, which every release may do"},
+    {"$.HostConfig.ReadonlyPaths", "x", "more is protected"},
+    {"$.HostConfig.MaskedPaths[*]", "fde", "/proc/asound, which only some hosts have"},
+    {"$.HostConfig.CapDrop", "x", "more is dropped; what is left is the fact"},
+    {"$.State.StartedAt", "e", "never, like Go's zero time"},
+    {"$.State.FinishedAt", "e", "the same"},
+    {"$.MountLabel", "f", "a part of selinux_label, which only narrows"},
+    /* told by another key */
+    {"$.State.Running", "dn", "Status tells it; a flag that contradicts it is refused"},
+    {"$.Config.Image", "dn", "Image is the fact; a name that is there must be the same"},
+    {"$.HostConfig.Mounts", "x", "asks the same twice; Mounts tells what there is, once"},
+    {"$.HostConfig.Mounts[*].Source", "den", "Mounts tells it; one that is there must agree"},
+    {"$.HostConfig.Mounts[*].BindOptions.Propagation", "dn", "the same"},
+    {"$.Containers.*", "en", "who is attached is the key; addresses are facts of the container"},
+    /* not yet, or judged elsewhere */
+    {"$.Containers", "d", "compared once the containers run"},
+    {NETWORK, "e", "before the start: the address is compared once it runs"},
+    {NETWORK ".IPAMConfig", "d", "what was asked for; the address in force is compared"},
+    {NETWORK ".IPAddress", "dfn", "there is none before the start"},
+    {NETWORK ".NetworkID", "den", "EA4: the network's own inspect, by id, lists the container"},
+    {NETWORK ".Gateway", "dfen",
+     "routes in force are in the gate's report; the network's own "
+     "host_address says whether anybody has it"},
+    {NETWORK ".MacAddress", "dfen", "nothing depends on it"},
+    {NETWORK ".Aliases**", "*", "names for the daemon's own resolver; addresses are what is used"},
+};
+
+static void check(const char *samples)
+{
+    const mutate_engine engine = {
+        .samples = samples,
+        .container = decode_container,
+        .network = decode_network,
+        .container_harmless = docker_container_harmless,
+        .container_harmless_count = docker_container_harmless_count,
+        .network_harmless = docker_network_harmless,
+        .network_harmless_count = docker_network_harmless_count,
+        .excuses = excuses,
+        .excuse_count = sizeof excuses / sizeof excuses[0],
+    };
+    mutate_run(&engine);
+}
+
+static void ea3_every_leaf_of_20_10_is_judged(void)
+{
+    check("docker/20.10-run");
+}
+
+CORDON_TEST_MAIN("mutate_docker", TEST(ea3_every_leaf_of_20_10_is_judged))
