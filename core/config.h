@@ -57,7 +57,8 @@ typedef struct cordon_argv_list {
 
 typedef enum cordon_runner_network {
     CORDON_RUNNER_NETWORK_UNKNOWN = 0,
-    CORDON_RUNNER_NETWORK_NONE,
+    CORDON_RUNNER_NETWORK_NONE,   /* loopback alone; no proxy */
+    CORDON_RUNNER_NETWORK_VENDOR, /* the vendor network, and through the proxy its hosts */
 } cordon_runner_network;
 
 typedef struct cordon_runner_config {

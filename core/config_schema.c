@@ -117,7 +117,11 @@ int cordon_config_check_pin(const char *text, cordon_err *err)
 static const cordon_choice kinds[] = {
     {"docker", CORDON_ENGINE_DOCKER}, {"podman", CORDON_ENGINE_PODMAN}, {NULL, 0}};
 
-static const cordon_choice runner_networks[] = {{"none", CORDON_RUNNER_NETWORK_NONE}, {NULL, 0}};
+static const cordon_choice runner_networks[] = {
+    {"none", CORDON_RUNNER_NETWORK_NONE},
+    {"vendor", CORDON_RUNNER_NETWORK_VENDOR},
+    {NULL, 0},
+};
 
 static const cordon_choice podman_services[] = {
     {"auto", CORDON_PODMAN_SERVICE_AUTO}, {"never", CORDON_PODMAN_SERVICE_NEVER}, {NULL, 0}};

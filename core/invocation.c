@@ -12,6 +12,8 @@
 
 /* Who a step is when the caller is root and no worktree says otherwise. */
 #define INVOCATION_NOBODY 65532
+/* Groups below are the system's: Debian Policy, section 9.2.2. */
+#define INVOCATION_FIRST_PERSON 1000
 
 static void invocation_destroy(cordon_invocation *invocation)
 {
@@ -150,6 +152,9 @@ static int invocation_user(cordon_invocation *invocation, const cordon_host *hos
     if ((rootless ? invocation_rootless_user(invocation, host, err)
                   : invocation_rootful_user(invocation, host, err)) != 0)
         return -1;
+    /* SECURITY: a folder's group must not open what the system keeps for root, docker or disk. */
+    if (invocation->gid < INVOCATION_FIRST_PERSON)
+        invocation->gid = INVOCATION_NOBODY;
     return invocation_check_writer(invocation, err);
 }
 

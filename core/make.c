@@ -217,7 +217,9 @@ static int proxy_not_ready(cordon_run *run, const cordon_err *cause, cordon_err 
 {
     const char *said = cordon_buf_text(&run->proxy_error);
 
-    if (cause->code == CORDON_ERR_CANCELLED || cause->code == CORDON_ERR_NOMEM) {
+    bool late = cause->code == CORDON_ERR_TIMEOUT && cordon_deadline_passed(run->dl);
+
+    if (late || cause->code == CORDON_ERR_CANCELLED || cause->code == CORDON_ERR_NOMEM) {
         *err = *cause;
         return -1;
     }
@@ -313,9 +315,28 @@ static int step_await_report(cordon_run *run, cordon_err *err)
     return 0;
 }
 
+/* A report that cannot be read is none; its reader knows why, the refusal knows what that means. */
+static int step_read_report(cordon_run *run, unsigned slot, cordon_err *err)
+{
+    cordon_err cause = CORDON_ERR_INIT;
+
+    if (cordon_gate_view_read(run->link.held.data, run->link.held.length, &run->view, &cause) == 0)
+        return 0;
+    if (cause.code == CORDON_ERR_NOMEM) {
+        *err = cause;
+        return -1;
+    }
+    return cordon_refuse(&run->refusals[slot], CORDON_REFUSED_REPORT, "kernel.report",
+                         "a report of this version", cause.message, err);
+}
+
 static int make_step_network(make_branch *branch, cordon_err *err)
 {
-    int result = make_network(branch->run, CORDON_ROLE_VENDOR_NETWORK, branch->slot, err);
+    int result;
+
+    if (!cordon_run_is_networked(branch->run))
+        return 0;
+    result = make_network(branch->run, CORDON_ROLE_VENDOR_NETWORK, branch->slot, err);
 
     branch->vendor->made = result == 0;
     (void)sem_post(&branch->vendor->told);
@@ -335,12 +356,7 @@ static int make_step(void *context, cordon_err *err)
                    err) != 0 ||
         step_await_report(run, err) != 0)
         return -1;
-    if (cordon_gate_view_read(run->link.held.data, run->link.held.length, &run->view, err) != 0) {
-        (void)cordon_refuse(&run->refusals[branch->slot], CORDON_REFUSED_REPORT, "kernel.report",
-                            "a report of this version", err->message, NULL);
-        return -1;
-    }
-    return 0;
+    return step_read_report(run, branch->slot, err);
 }
 
 static int make_objects(cordon_run *run, cordon_err *err)
@@ -356,9 +372,10 @@ static int make_objects(cordon_run *run, cordon_err *err)
     };
     int result;
 
-    cordon_run_progress(run, "create", "creating the networks, starting the proxy and the step");
+    cordon_run_progress(run, "create", "creating the objects of the run, starting its containers");
     (void)sem_init(&vendor.told, 0, 0);
-    result = cordon_parallel(branches, 2, err);
+    /* Without a network there is nothing to relay: the step's branch is all there is. */
+    result = cordon_parallel(branches, cordon_run_is_networked(run) ? 2 : 1, err);
     (void)sem_destroy(&vendor.told);
     cordon_run_tell_unread(run);
     return result;

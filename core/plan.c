@@ -181,7 +181,7 @@ static void plan_step(cordon_plan *plan)
     plan->step.open_stdin = true;
     plan->step.userns = input->keep_id ? CORDON_USERNS_KEEP_ID : CORDON_USERNS_HOST;
     plan->step.endpoints = plan->step_endpoints;
-    plan->step.endpoint_count = 1;
+    plan->step.endpoint_count = input->networked ? 1 : 0;
     plan->step.dns_servers = (cordon_texts)PLAN_TEXTS(step_dns);
     plan->step.limits = plan_enforceable(plan, (cordon_limits_spec){
                                                    .memory_bytes = input->limits.memory_bytes,

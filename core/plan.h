@@ -53,6 +53,7 @@ typedef struct cordon_plan_input {
     const cordon_engine_facts *engine;
     const cordon_plan_host *hosts;
     size_t host_count;
+    bool networked; /* vendor network and proxy; without, the step has loopback alone */
     cordon_plan_limits limits;
     const char *guard_image_id;
     const char *step_image_id; /* after delivery: what the container is created from */

@@ -11,6 +11,9 @@
 #include "refusal.h"
 #include "worktree.h"
 
+/* Where the system's file is unless the caller says otherwise; cordon.h names it, too. */
+#define PUBLIC_SYSTEM_CONFIG "/etc/cordon/cordon.conf"
+
 const char *cordon_version(void)
 {
     return CORDON_VERSION;
@@ -44,7 +47,7 @@ int cordon_configure(const cordon_host *host, const char *file, const char *work
     cordon_auto_ptr(cordon_config) config = calloc(1, sizeof(*config));
     cordon_auto(cordon_worktree) resolved = CORDON_WORKTREE_INIT;
     const cordon_config_sources sources = {
-        .system_file = host->system_config,
+        .system_file = host->system_config != NULL ? host->system_config : PUBLIC_SYSTEM_CONFIG,
         .user_file = host->user_config,
         .explicit_file = file,
         .trust = {.uid = host->uid, .worktree = worktree},

@@ -29,7 +29,8 @@ static int release_environment(const cordon_run *run, cordon_fact_list *environm
     static const char *const proxy_names[] = {"HTTPS_PROXY", "https_proxy"};
     const cordon_text_list *vendor = &run->invocation->policy->vendor->env;
 
-    for (size_t i = 0; i < sizeof(proxy_names) / sizeof(proxy_names[0]); i++) {
+    for (size_t i = 0;
+         cordon_run_is_networked(run) && i < sizeof(proxy_names) / sizeof(proxy_names[0]); i++) {
         if (cordon_fact_list_addf(environment, err, "%s=http://%s:%d", proxy_names[i],
                                   run->plan.proxy_address, CORDON_PLAN_PROXY_PORT) != 0)
             return -1;
@@ -113,6 +114,8 @@ static int release_rules(const cordon_run *run, cordon_fact_list *rules, cordon_
     if (run->plan.input.worktree_writable &&
         cordon_fact_list_add(rules, "write " CORDON_PLAN_WORKTREE, err) != 0)
         return -1;
+    if (!cordon_run_is_networked(run))
+        return cordon_fact_list_add(rules, "connect 0", err);
     return cordon_fact_list_addf(rules, err, "connect %d", CORDON_PLAN_PROXY_PORT);
 }
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "kit/httpc.h"
 #include "parallel.h"
 #include "witness.h"
 
@@ -124,7 +125,8 @@ static int check_pair(void *context, cordon_err *err)
     check_branch *branch = context;
     cordon_run_ids ids = cordon_run_container_ids(branch->run);
 
-    if (check_network(branch, &ids, err) != 0 || check_container(branch, &ids, err) != 0)
+    if ((cordon_run_is_networked(branch->run) && check_network(branch, &ids, err) != 0) ||
+        check_container(branch, &ids, err) != 0)
         return check_missing(branch, err);
     return 0;
 }
@@ -132,15 +134,15 @@ static int check_pair(void *context, cordon_err *err)
 static int check_engine(cordon_run *run, cordon_err *err)
 {
     check_branch pairs[] = {
-        {run, 0, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
-        {run, 1, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
+        {run, 0, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
+        {run, 1, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
     };
     cordon_branch branches[] = {
         {.run = check_pair, .context = &pairs[0]},
         {.run = check_pair, .context = &pairs[1]},
     };
 
-    return cordon_parallel(branches, 2, err);
+    return cordon_parallel(branches, cordon_run_is_networked(run) ? 2 : 1, err);
 }
 
 int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
@@ -154,6 +156,24 @@ int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal
                          "the folder that was approved", cause.message, err);
 }
 
+/*
+ * SECURITY: between its report and the release the gate says nothing. Bytes that are there are not
+ * the gate's, and a stream that has ended has no gate behind it.
+ */
+static int check_silence(cordon_run *run, cordon_err *err)
+{
+    char piece[64];
+    size_t length = 0;
+    cordon_stream_state state;
+
+    if (cordon_stream_read(run->step_stream, piece, sizeof(piece), &length, &state, err) != 0)
+        return -1;
+    if (state == CORDON_STREAM_AGAIN)
+        return 0;
+    return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the gate %s before it was released",
+                       state == CORDON_STREAM_END ? "ended" : "spoke");
+}
+
 int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
 {
     cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
@@ -162,6 +182,7 @@ int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_er
             0 ||
         cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||
         cordon_watch_drain(&run->watch, &run->refusals[0], err) != 0 ||
+        check_silence(run, err) != 0 ||
         cordon_deadline_check(run->dl, "the final revalidation", err) != 0)
         return -1;
     return permit_make(run, ret_permit, err);

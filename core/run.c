@@ -33,6 +33,12 @@ cordon_run_ids cordon_run_container_ids(const cordon_run *run)
     return ids;
 }
 
+bool cordon_run_is_networked(const cordon_run *run)
+{
+    return run->command->kind == CORDON_COMMAND_PROBE ||
+           run->invocation->config->runner.network == CORDON_RUNNER_NETWORK_VENDOR;
+}
+
 /* The vendor's hosts, each with the address that its definition or --upstream maps it to. */
 static size_t run_hosts(cordon_run *run)
 {
@@ -58,6 +64,7 @@ void cordon_run_plan(cordon_run *run)
         .engine = &invocation->engine->facts,
         .hosts = run->hosts,
         .host_count = run_hosts(run),
+        .networked = cordon_run_is_networked(run),
         .limits =
             {
                 .memory_bytes = limits->memory_bytes,
@@ -121,6 +128,7 @@ static void run_init(cordon_run *run, cordon_invocation *invocation, const cordo
     run->watch.networks[CORDON_ROLE_EGRESS_NETWORK] = run->made[CORDON_ROLE_EGRESS_NETWORK].id;
     run->watch.proxy = run->made[CORDON_ROLE_PROXY].id;
     run->watch.step = run->made[CORDON_ROLE_STEP].id;
+    run->watch.alone = !cordon_run_is_networked(run);
 }
 
 int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,

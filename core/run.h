@@ -102,6 +102,9 @@ int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
 /* Fills run->plan from what was decided; needs run->images. */
 void cordon_run_plan(cordon_run *run);
 
+/* The step gets the vendor network; a runner only if the configuration grants it. */
+bool cordon_run_is_networked(const cordon_run *run);
+
 /* Ids of the run's containers, as validation wants them. */
 cordon_run_ids cordon_run_container_ids(const cordon_run *run);
 

@@ -95,6 +95,8 @@ int cordon_service_start(const cordon_engine_ops *ops, const char *program, cons
     }
     if (service.pid == 0)
         service_exec(argv, parent);
+    /* Also here: whoever is first, the group exists before anything is sent to it. */
+    (void)setpgid(service.pid, service.pid);
     *ret_service = service;
     service = (cordon_service){0};
     return 0;
@@ -109,7 +111,6 @@ int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err
         if (stat(service->socket_path, &st) == 0 && S_ISSOCK(st.st_mode))
             return 0;
         if (waitpid(service->pid, &status, WNOHANG) == service->pid) {
-            service->pid = 0;
             return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE,
                                "the engine that was started for this run ended at once; run "
                                "`podman system service` by hand to see why");
@@ -120,20 +121,31 @@ int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err
     }
 }
 
-static void service_reap(pid_t pid)
+/*
+ * Waits until nobody of the group is left: rootless Podman serves from a child of the process that
+ * was started, which may outlive it.
+ */
+static bool service_group_gone(pid_t group, cordon_deadline until)
 {
-    cordon_deadline grace = cordon_deadline_in_ms(SERVICE_STOP_GRACE_MS, -1);
     int status;
 
-    (void)kill(pid, SIGTERM);
-    while (waitpid(pid, &status, WNOHANG) == 0) {
-        if (cordon_deadline_passed(grace)) {
-            (void)kill(pid, SIGKILL);
-            (void)waitpid(pid, &status, 0);
-            return;
-        }
+    for (;;) {
+        (void)waitpid(group, &status, WNOHANG);
+        if (kill(-group, 0) != 0 && errno == ESRCH)
+            return true;
+        if (cordon_deadline_passed(until))
+            return false;
         (void)usleep(SERVICE_POLL_MS * 1000);
     }
+}
+
+static void service_reap(pid_t group)
+{
+    (void)kill(-group, SIGTERM);
+    if (service_group_gone(group, cordon_deadline_in_ms(SERVICE_STOP_GRACE_MS, -1)))
+        return;
+    (void)kill(-group, SIGKILL);
+    (void)service_group_gone(group, cordon_deadline_in_ms(SERVICE_STOP_GRACE_MS, -1));
 }
 
 void cordon_service_stop(cordon_service *service)

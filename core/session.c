@@ -82,7 +82,8 @@ static int session_serve(cordon_engine *engine, const cordon_candidate *candidat
 static int session_describe(cordon_engine *engine, const char *state_dir, cordon_deadline dl,
                             cordon_err *err)
 {
-    const char *socket = cordon_session_socket(engine);
+    /* A service of our own lives for this session alone: nothing to remember. */
+    const char *socket = engine->service.pid > 0 ? NULL : cordon_session_socket(engine);
     const char *identity = engine->ops->identity(engine->impl);
 
     if (cordon_engine_cache_load(state_dir, socket, identity, &engine->facts))

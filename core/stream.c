@@ -129,17 +129,23 @@ static int stream_read_step(cordon_run *run, cordon_err *err)
     return 0;
 }
 
+static bool stream_has_proxy(const cordon_run *run)
+{
+    return cordon_run_is_networked(run) && !run->proxy_ended;
+}
+
 /* Everything that has arrived, from everywhere. */
 static int stream_turn(cordon_run *run, cordon_err *err)
 {
     if (cordon_watch_drain(&run->watch, &run->receipt->refusal, err) != 0)
         return -1;
-    if (!run->proxy_ended && cordon_run_read_proxy(run, err) != 0)
+    if (stream_has_proxy(run) && cordon_run_read_proxy(run, err) != 0)
         return -1;
     if (stream_read_step(run, err) != 0)
         return -1;
     stream_flush(run);
-    if (run->proxy_ended && !run->step_ended && run->link.state != CORDON_LINK_ENDED)
+    if (cordon_run_is_networked(run) && run->proxy_ended && !run->step_ended &&
+        run->link.state != CORDON_LINK_ENDED)
         return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the proxy ended while the command ran");
     if (run->out.closed || run->err_out.closed)
         return CORDON_FAIL(err, CORDON_ERR_CANCELLED, "the reader of the output has gone away");
@@ -155,8 +161,8 @@ static void stream_poll_set(const stream_loop *loop, struct pollfd fds[WAIT_COUN
 
     fds[WAIT_STEP] =
         (struct pollfd){read_step ? cordon_stream_fd(run->step_stream) : -1, POLLIN, 0};
-    fds[WAIT_PROXY] =
-        (struct pollfd){run->proxy_ended ? -1 : cordon_stream_fd(run->proxy_stream), POLLIN, 0};
+    fds[WAIT_PROXY] = (struct pollfd){
+        stream_has_proxy(run) ? cordon_stream_fd(run->proxy_stream) : -1, POLLIN, 0};
     fds[WAIT_EVENTS] = (struct pollfd){cordon_stream_fd(run->watch.stream), POLLIN, 0};
     fds[WAIT_CANCEL] = (struct pollfd){loop->until.cancel_fd, POLLIN, 0};
     fds[WAIT_OUT] = (struct pollfd){stream_waits(run, &run->out) ? run->out.fd : -1, POLLOUT, 0};

@@ -25,6 +25,8 @@ typedef struct cordon_watch {
     unsigned attaches[2]; /* seen so far: proxy, step */
     unsigned starts[2];
     unsigned connects[2][2]; /* by network role, then as above */
+    bool alone;              /* the step has no network */
+    unsigned nowhere;        /* Docker tells of joining its network "none", too */
     bool step_died;
     bool signalled; /* the run itself has sent a signal */
     int step_exit_code;

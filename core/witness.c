@@ -137,6 +137,8 @@ static int witness_planned_address(witness_context *context)
     const char *value;
     size_t at = 0;
 
+    if (context->plan->step.endpoint_count == 0)
+        return 0;
     context->key = "address";
     while ((value = cordon_gate_view_next(context->view, "address", &at)) != NULL) {
         if (strncmp(value, "lo ", 3) != 0)

@@ -177,23 +177,37 @@ static bool executes_anything(const cordon_release *release)
     return false;
 }
 
+/* "connect 0": the step has loopback alone, TCP is left to it. */
+static bool leaves_tcp_alone(const cordon_release *release)
+{
+    for (size_t i = 0; i < release->rule_count; i++)
+        if (release->rules[i].kind == CORDON_RULE_CONNECT && release->rules[i].port == 0)
+            return true;
+    return false;
+}
+
+static int add_rule(int ruleset, const cordon_rule *rule, cordon_fence_rights handled,
+                    cordon_err *err)
+{
+    if (rule->kind != CORDON_RULE_CONNECT)
+        return add_path(ruleset, rule, handled, err);
+    return handled.network != 0 ? add_port(ruleset, rule, handled, err) : 0;
+}
+
 int cordon_fence_prepare(const cordon_release *release, cordon_fence *ret_fence, cordon_err *err)
 {
     cordon_auto(cordon_fence) fence = {.ruleset_fd = -1};
     if (release->landlock_abi_min > 0) {
         int abi = cordon_fence_abi();
         cordon_fence_rights handled = cordon_fence_rights_of(abi);
+        if (leaves_tcp_alone(release))
+            handled.network = 0;
         if (check_abi(abi, release->landlock_abi_min, err) < 0 ||
             create_ruleset(abi, handled, &fence.ruleset_fd, err) < 0)
             return -1;
-        for (size_t i = 0; i < release->rule_count; i++) {
-            const cordon_rule *rule = &release->rules[i];
-            int rc = rule->kind == CORDON_RULE_CONNECT
-                         ? add_port(fence.ruleset_fd, rule, handled, err)
-                         : add_path(fence.ruleset_fd, rule, handled, err);
-            if (rc < 0)
+        for (size_t i = 0; i < release->rule_count; i++)
+            if (add_rule(fence.ruleset_fd, &release->rules[i], handled, err) < 0)
                 return -1;
-        }
         fence.no_memfd_exec = !executes_anything(release);
     }
     *ret_fence = fence;

@@ -94,7 +94,8 @@ enum {
 
 /*
  * Landlock rules, as text: "execute PATH", "read PATH" (files and folders, no execute),
- * "write PATH" (all but execute), "connect PORT". What no rule allows is denied, for all access
+ * "write PATH" (all but execute), "connect PORT"; "connect 0" leaves TCP alone, for a step that
+ * has loopback and nothing else. What no rule allows is denied, for all access
  * rights of the enforced ABI, with scopes for signals and abstract sockets where it has them. A
  * path that does not exist grants nothing. With or without Landlock the command gets a seccomp
  * filter of the gate's own (gate/fence.h); with it, files in memory (memfd) are not executable

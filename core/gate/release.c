@@ -260,7 +260,7 @@ static cordon_rule_kind find_kind(cordon_slice verb)
 static int parse_port(cordon_slice text, uint16_t *ret_port, cordon_err *err)
 {
     uint64_t port = 0;
-    if (cordon_num_u64(text.text, text.length, 1, 65535, &port, err) < 0) {
+    if (cordon_num_u64(text.text, text.length, 0, 65535, &port, err) < 0) {
         err->code = CORDON_ERR_PROTOCOL;
         cordon_err_wrap(err, "connect rule");
         return -1;

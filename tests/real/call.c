@@ -42,9 +42,11 @@ static bool write_config(const call *what, const char *path)
         "engines = ( { name = \"real\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
         "limits: { %s };\n"
         "vendors_dir = \"%s/vendors.d\";\n"
+        "runner: { network = \"%s\"; };\n"
         "podman_service = \"never\";\n%s%s",
         what->kind ? what->kind : real.ops->name, what->endpoint ? what->endpoint : real.endpoint,
         what->limits ? what->limits : "grace = \"1s\";", real.folder,
+        what->network ? what->network : "vendor",
         strcmp(real.word, "rootless") == 0 && !what->strict ? "allow_unenforced_limits = true;\n"
                                                             : "",
         what->settings ? what->settings : "");

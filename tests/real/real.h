@@ -79,6 +79,7 @@ const char *real_worktree(const char *name);
  * argv      what follows "--"; NULL for no "--" at all
  * limits    inside of limits: { }; NULL is a short grace
  * settings  more lines of configuration
+ * network   runner.network; NULL is "vendor"
  * endpoint  NULL is the engine's; kind likewise
  * image     NULL is the engine's, "" gives none
  * strict    no allow_unenforced_limits, which the rootless engine of cgroup v1 needs
@@ -89,6 +90,7 @@ typedef struct call {
     const char *const *argv;
     const char *limits;
     const char *settings;
+    const char *network;
     const char *endpoint;
     const char *kind;
     const char *image;

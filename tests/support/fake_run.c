@@ -32,7 +32,7 @@ static bool run_config_file(fake_run *run)
                    "engine = \"fake\";\n"
                    "engines = ( { name = \"fake\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
                    "images: { runner = \"%s\"; };\n"
-                   "runner: { approved = ( [\"make\", \"check\"] ); };\n"
+                   "runner: { approved = ( [\"make\", \"check\"] ); network = \"vendor\"; };\n"
                    "limits: { grace = \"%s\"; output = \"%s\"; };\n",
                    run->options.podman ? "podman" : "docker", fake_engine_endpoint(run->fake),
                    FAKE_IMAGE_PIN, run->options.grace ? run->options.grace : "10s",
@@ -109,6 +109,8 @@ static void run_progress(void *context, const char *word, const char *text)
     (void)text;
     (void)!cordon_buf_append(&run->words, word, strlen(word), &ignored);
     (void)!cordon_buf_append_char(&run->words, ' ', &ignored);
+    if (run->at_word)
+        run->at_word(run->at_context, run, word);
 }
 
 bool fake_run_go(fake_run *run)

@@ -45,6 +45,7 @@ static inline bool sample_input(sample_run *run)
     run->hosts[0] = (cordon_plan_host){"api.example.com", NULL};
     run->hosts[1] = (cordon_plan_host){"llm.example.com", "10.0.8.4:8443"};
     run->input = (cordon_plan_input){
+        .networked = true,
         .owner = &run->owner,
         .engine = &run->engine,
         .hosts = run->hosts,

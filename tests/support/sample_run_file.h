@@ -87,6 +87,7 @@ static inline bool sample_recorded_input(const char *text, sample_recorded *r)
     r->run.engine.runtime = r->texts[5];
     r->run.hosts[0] = (cordon_plan_host){"api.anthropic.com", NULL};
     r->run.input = (cordon_plan_input){
+        .networked = true,
         .owner = &r->run.owner,
         .engine = &r->run.engine,
         .hosts = r->run.hosts,

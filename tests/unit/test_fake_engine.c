@@ -94,6 +94,7 @@ static void rig_plan(rig *r)
 {
     static const cordon_plan_host hosts[] = {{"ok.test", NULL}};
     cordon_plan_input input = {
+        .networked = true,
         .owner = &r->owner,
         .engine = &r->engine,
         .hosts = hosts,

@@ -189,6 +189,7 @@ static void rules_are_read(void)
         {"execute /bin/x", CORDON_RULE_EXECUTE, "/bin/x", 0},
         {"read /", CORDON_RULE_READ, "/", 0},
         {"write /a  b ", CORDON_RULE_WRITE, "/a  b ", 0},
+        {"connect 0", CORDON_RULE_CONNECT, NULL, 0},
         {"connect 1", CORDON_RULE_CONNECT, NULL, 1},
         {"connect 65535", CORDON_RULE_CONNECT, NULL, 65535},
     };
@@ -209,7 +210,7 @@ static void bad_rules_are_refused(void)
 {
     static const char *const bad[] = {
         "",           "read",        "read ",        "read x",      " read /x",
-        "READ /x",    "reading /",   "connect",      "connect 0",   "connect 65536",
+        "READ /x",    "reading /",   "connect",      "connect 00",  "connect 65536",
         "connect -1", "connect 80 ", "connect 0x50", "connect 080", "bind 80",
         "read  /x",
     };

@@ -55,7 +55,7 @@ typedef struct cordon_host {
     const char *env_docker_tls;   /* $DOCKER_TLS_VERIFY */
     const char *env_docker_certs; /* $DOCKER_CERT_PATH */
     const char *env_container;    /* $CONTAINER_HOST */
-    const char *system_config;    /* usually /etc/cordon/cordon.conf */
+    const char *system_config;    /* NULL: /etc/cordon/cordon.conf */
     const char *user_config;      /* usually ~/.config/cordon/cordon.conf */
 } cordon_host;
 
