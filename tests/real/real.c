@@ -86,8 +86,16 @@ static bool command_line_has(const char *pid, const char *text)
     return length > 0 && memmem(line, (size_t)length, text, strlen(text)) != NULL;
 }
 
-bool real_process_with(const char *text)
+const char *real_marker(void)
 {
+    static char text[32];
+    (void)snprintf(text, sizeof text, "98%08d", getpid());
+    return text;
+}
+
+bool real_process_left(void)
+{
+    const char *text = real_marker();
     bool found = false;
     DIR *proc = opendir("/proc");
     const struct dirent *entry;

@@ -57,6 +57,9 @@ const char *real_variable(const char *name);
 bool real_is_docker(void);
 cordon_deadline real_soon(void);
 
+/* A number of seconds that only processes of this test program sleep. */
+const char *real_marker(void);
+
 /* FOLDER/name; each call has its own buffer, of 128 in turn. */
 const char *real_path(const char *name);
 
@@ -150,8 +153,8 @@ bool expect_exited(const outcome *o, int code, unsigned line, const char *file);
 bool expect_line(const outcome *o, const char *const *parts, unsigned line, const char *file);
 bool expect_nothing_left(const outcome *o, unsigned line, const char *file);
 
-/* True if a process of any namespace has this in its command line. */
-bool real_process_with(const char *text);
+/* True if a process of any namespace has the marker in its command line. */
+bool real_process_left(void);
 
 /* --- The engine, asked directly (rest.c) ------------------------------------------------------ */
 

@@ -8,18 +8,19 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Deaf to TERM, with a child that is deaf, too, and keeps the output open. */
-#define DEAF "trap '' TERM; (trap '' TERM; sleep 98761) & echo ready; sleep 98762; sleep 98763"
+/* Deaf to TERM, with a child that is deaf, too, and keeps the output open; $0 is the marker. */
+#define DEAF                                                                                       \
+    SHELL("trap '' TERM; (trap '' TERM; sleep $0) & echo ready; sleep $0; sleep $0", real_marker())
 
 static void a_deadline_ends_a_tree_that_ignores_term(void)
 {
     cordon_auto(outcome) o = {0};
-    if (!cordon_call(&(call){.argv = SHELL(DEAF), .options = WORDS("--deadline", "4s")}, &o))
+    if (!cordon_call(&(call){.argv = DEAF, .options = WORDS("--deadline", "4s")}, &o))
         return;
     EXPECT_KIND(&o, "deadline", 124);
     EXPECT_LINE(&o, "deadline of 4000 ms", "--deadline");
     CHECK_STR(outcome_out(&o), "ready\n");
-    CHECK(!real_process_with("9876"));
+    CHECK(!real_process_left());
     EXPECT_NOTHING_LEFT(&o);
 }
 
@@ -48,7 +49,7 @@ static void cancel_at(const moment *when)
 {
     cordon_auto(running) r;
     cordon_auto(outcome) o = {0};
-    if (!cordon_start(&(call){.argv = SHELL(DEAF), .options = WORDS("--debug")}, &r))
+    if (!cordon_start(&(call){.argv = DEAF, .options = WORDS("--debug")}, &r))
         return;
     CHECK(child_hear_error(&r.process, when->word, REAL_PATIENCE_MS));
     (void)usleep((useconds_t)when->ms * 1000);
@@ -57,16 +58,16 @@ static void cancel_at(const moment *when)
         return;
     EXPECT_KIND(&o, "cancelled", 128 + when->signal_number);
     EXPECT_NOTHING_LEFT(&o);
-    CHECK(!real_process_with("9876"));
+    CHECK(!real_process_left());
 }
 
 /* Before the first create, in the middle of each, between create and start, while it starts. */
 static void a_cancel_at_any_moment_leaves_nothing(void)
 {
     static const moment moments[] = {
-        {"images:", 0, SIGINT},      {"network:", 0, SIGTERM},     {"network:", 20, SIGINT},
-        {"containers:", 0, SIGTERM}, {"containers:", 10, SIGINT},  {"containers:", 25, SIGTERM},
-        {"containers:", 60, SIGINT}, {"containers:", 150, SIGINT}, {"validate:", 0, SIGTERM},
+        {"images:", 0, SIGINT},   {"create:", 0, SIGTERM},  {"create:", 30, SIGINT},
+        {"create:", 80, SIGTERM}, {"create:", 120, SIGINT}, {"create:", 160, SIGTERM},
+        {"create:", 220, SIGINT}, {"create:", 350, SIGINT}, {"validate:", 0, SIGTERM},
     };
     for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++)
         cancel_at(&moments[i]);
@@ -76,7 +77,7 @@ static void a_cancel_while_the_command_runs(int signal_number)
 {
     cordon_auto(running) r;
     cordon_auto(outcome) o = {0};
-    if (!cordon_start(&(call){.argv = SHELL(DEAF)}, &r))
+    if (!cordon_start(&(call){.argv = DEAF}, &r))
         return;
     CHECK(child_hear(&r.process, "ready", REAL_PATIENCE_MS));
     CHECK(kill(r.process.pid, signal_number) == 0);
@@ -85,7 +86,7 @@ static void a_cancel_while_the_command_runs(int signal_number)
     EXPECT_KIND(&o, "cancelled", 128 + signal_number);
     EXPECT_LINE(&o, "cancelled");
     EXPECT_NOTHING_LEFT(&o);
-    CHECK(!real_process_with("9876"));
+    CHECK(!real_process_left());
 }
 
 static void an_interrupt_is_130(void)
@@ -136,13 +137,13 @@ static void a_reader_that_stalls_stops_no_deadline(void)
     int ends[2];
     cordon_auto(outcome) o = {0};
     REQUIRE(pipe(ends) == 0);
-    if (cordon_call(&(call){.argv = SHELL("yes 98764"),
+    if (cordon_call(&(call){.argv = WORDS("yes", real_marker()),
                             .options = WORDS("--deadline", "4s"),
                             .limits = "grace = \"500ms\"; output = \"1TiB\";",
                             .stdout_fd = ends[1]},
                     &o)) {
         EXPECT_KIND(&o, "deadline", 124);
-        CHECK(!real_process_with("98764"));
+        CHECK(!real_process_left());
         EXPECT_NOTHING_LEFT(&o);
     }
     (void)close(ends[0]);
@@ -156,10 +157,10 @@ static void a_reader_that_leaves_cancels_the_run(void)
     cordon_auto(outcome) o = {0};
     REQUIRE(pipe(ends) == 0);
     (void)close(ends[0]);
-    if (cordon_call(&(call){.argv = SHELL("yes 98765"), .stdout_fd = ends[1]}, &o)) {
+    if (cordon_call(&(call){.argv = WORDS("yes", real_marker()), .stdout_fd = ends[1]}, &o)) {
         EXPECT_KIND(&o, "cancelled", 130);
         EXPECT_LINE(&o, "reader", "gone away");
-        CHECK(!real_process_with("98765"));
+        CHECK(!real_process_left());
         EXPECT_NOTHING_LEFT(&o);
     }
     (void)close(ends[1]);

@@ -211,21 +211,28 @@ static size_t sorted_lines(char *text, const char **ret_lines, size_t max)
 }
 
 /* The environment is what the plan says and nothing else: nothing of ours, of image or engine. */
-static void the_environment_is_the_planned_one(void)
+static void check_environment(const char *network, const char *const *names)
 {
-    static const char *const names[] = {"HOME=/tmp", "HTTPS_PROXY=http://", "LANG=C.UTF-8",
-                                        "PATH=/",    "TMPDIR=/tmp",         "https_proxy=http://"};
     cordon_auto(outcome) o = {0};
     const char *lines[32];
-    if (!cordon_call(&(call){.argv = WORDS("env")}, &o))
+    size_t wanted = 0;
+    if (!cordon_call(&(call){.argv = WORDS("env"), .network = network}, &o))
         return;
     EXPECT_EXITED(&o, 0);
     REQUIRE(o.process.out.data != NULL);
     size_t count = sorted_lines(o.process.out.data, lines, 32);
-    CHECK_INT(count, sizeof names / sizeof names[0]);
-    for (size_t i = 0; i < count && i < sizeof names / sizeof names[0]; i++)
-        TEST_RECORDF(strncmp(lines[i], names[i], strlen(names[i])) == 0, "\"%s\", want \"%s...\"",
-                     lines[i], names[i]);
+    for (; names[wanted] && wanted < count; wanted++)
+        TEST_RECORDF(strncmp(lines[wanted], names[wanted], strlen(names[wanted])) == 0,
+                     "\"%s\", want \"%s...\"", lines[wanted], names[wanted]);
+    CHECK(names[wanted] == NULL);
+    CHECK_INT(count, wanted);
+}
+
+static void the_environment_is_the_planned_one(void)
+{
+    check_environment("none", WORDS("HOME=/tmp", "LANG=C.UTF-8", "PATH=/", "TMPDIR=/tmp"));
+    check_environment("vendor", WORDS("HOME=/tmp", "HTTPS_PROXY=http://", "LANG=C.UTF-8", "PATH=/",
+                                      "TMPDIR=/tmp", "https_proxy=http://"));
 }
 
 /* --- Worktree --------------------------------------------------------------------------------- */
