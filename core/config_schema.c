@@ -91,7 +91,8 @@ int cordon_config_check_pin(const char *text, cordon_err *err)
                   cordon_hex_is_lower(digest + prefix, SHA256_DIGITS);
     if (!pinned)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "\"%s\" is not pinned: a name or tag can be moved to another image",
+                           "\"%s\" is not pinned: a name or tag can be moved to another image; "
+                           "docker (or podman) image inspect -f '{{.Id}}' NAME tells its id",
                            CORDON_QUOTE(text));
     if (at && !is_image_name(text, (size_t)(at - text)))
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,

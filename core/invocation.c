@@ -139,8 +139,10 @@ static int invocation_check_writer(const cordon_invocation *invocation, cordon_e
         return 0;
     return CORDON_FAIL(err, CORDON_ERR_REFUSED,
                        "%s belongs to uid %u, but the step would write as "
-                       "uid %u; give the folder to that user, or use a phase that does not write",
-                       CORDON_QUOTE(invocation->worktree.path), st.st_uid, invocation->uid);
+                       "uid %u; give the folder to that user (chown -R %u FOLDER), or use a phase "
+                       "that does not write",
+                       CORDON_QUOTE(invocation->worktree.path), st.st_uid, invocation->uid,
+                       invocation->uid);
 }
 
 static int invocation_user(cordon_invocation *invocation, const cordon_host *host, cordon_err *err)
@@ -166,7 +168,9 @@ static int invocation_pin(cordon_invocation *invocation, const char *option, cor
     if (pin == NULL)
         return 0;
     if (cordon_config_check_pin(pin, err) != 0) {
-        cordon_err_wrap(err, option != NULL ? "--image" : "images.runner");
+        cordon_err_wrap(err, option != NULL ? "--image takes an id (64 hex digits) or "
+                                              "name@sha256:<64 hex digits>"
+                                            : "images.runner");
         return -1;
     }
     return cordon_fact_text_set(&invocation->pin, pin, err);

@@ -89,11 +89,17 @@ static void write_checks(cordon_jsonw *json, const char *key, const cordon_rule 
     cordon_jsonw_end_array(json);
 }
 
+/* A step without a network has no proxy, and reaches no host. */
+static bool is_networked(const cordon_run *run)
+{
+    return run->plan.step.endpoint_count > 0;
+}
+
 static void write_allowed(cordon_jsonw *json, const cordon_run *run)
 {
     cordon_jsonw_begin_object(json, "allowed");
     cordon_jsonw_begin_array(json, "hosts");
-    for (size_t i = 0; i < run->plan.input.host_count; i++)
+    for (size_t i = 0; is_networked(run) && i < run->plan.input.host_count; i++)
         cordon_jsonw_string(json, NULL, run->plan.input.hosts[i].host);
     cordon_jsonw_end_array(json);
     cordon_jsonw_i64(json, "port", CORDON_VENDOR_PORT);
@@ -101,6 +107,13 @@ static void write_allowed(cordon_jsonw *json, const cordon_run *run)
                 run->command->argv.count);
     cordon_jsonw_bool(json, "worktree_writable", run->plan.input.worktree_writable);
     cordon_jsonw_end_object(json);
+}
+
+static void write_relay(cordon_jsonw *json, const cordon_run *run)
+{
+    write_network(json, "vendor_network", &run->plan.networks[CORDON_ROLE_VENDOR_NETWORK]);
+    write_network(json, "egress_network", &run->plan.networks[CORDON_ROLE_EGRESS_NETWORK]);
+    write_container(json, "proxy", &run->plan.proxy);
 }
 
 static int write_plan(const cordon_run *run, cordon_buf *text, cordon_err *err)
@@ -116,11 +129,14 @@ static int write_plan(const cordon_run *run, cordon_buf *text, cordon_err *err)
     cordon_jsonw_string(&json, "vendor", invocation->policy->vendor->name);
     cordon_jsonw_string(&json, "phase", invocation->policy->phase->name);
     cordon_jsonw_i64(&json, "deadline_ms", invocation->deadline_ms);
+    cordon_jsonw_begin_object(&json, "image");
+    cordon_jsonw_string_or_null(&json, "pin", invocation->pin);
+    cordon_jsonw_string_or_null(&json, "id", run->images.base_id[0] ? run->images.base_id : NULL);
+    cordon_jsonw_end_object(&json);
     write_allowed(&json, run);
     cordon_jsonw_begin_object(&json, "creates");
-    write_network(&json, "vendor_network", &run->plan.networks[CORDON_ROLE_VENDOR_NETWORK]);
-    write_network(&json, "egress_network", &run->plan.networks[CORDON_ROLE_EGRESS_NETWORK]);
-    write_container(&json, "proxy", &run->plan.proxy);
+    if (is_networked(run))
+        write_relay(&json, run);
     write_container(&json, "step", &run->plan.step);
     cordon_jsonw_end_object(&json);
     cordon_jsonw_begin_object(&json, "checks");
@@ -173,6 +189,8 @@ static void write_runner(cordon_jsonw *json, const cordon_config *config)
         write_texts(json, NULL, (const char *const *)config->runner.approved.items[i].items,
                     config->runner.approved.items[i].count);
     cordon_jsonw_end_array(json);
+    cordon_jsonw_string(json, "network",
+                        config->runner.network == CORDON_RUNNER_NETWORK_VENDOR ? "vendor" : "none");
     cordon_jsonw_end_object(json);
 }
 

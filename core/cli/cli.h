@@ -52,10 +52,10 @@ enum {
                       "the folder to work on; none by default")
 #define CORDON_CLI_ROW_IMAGE                                                                       \
     CORDON_CLI_OPTION("--image", "PIN", CORDON_CLI_NAME, image,                                    \
-                      "sha256:ID or NAME@sha256:DIGEST; default: images.runner")
+                      "image id (64 hex digits, with or without sha256:), or NAME@sha256:DIGEST")
 #define CORDON_CLI_ROW_DEADLINE                                                                    \
     CORDON_CLI_OPTION("--deadline", "TIME", CORDON_CLI_DURATION, deadline_ms,                      \
-                      "such as 30s or 10m; default: limits.deadline")
+                      "such as 30s or 10m, up to 168h; default: limits.deadline")
 #define CORDON_CLI_ROW_APPROVE                                                                     \
     CORDON_CLI_OPTION("--approve", NULL, CORDON_CLI_FLAG, approve,                                 \
                       "you approve exactly this command, for this once")

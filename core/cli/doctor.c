@@ -45,6 +45,26 @@ bool cordon_cli_doctor_ok(const cordon_cli_doctor *doctor)
     return true;
 }
 
+static size_t count_of(const cordon_cli_doctor *doctor, cordon_cli_state state)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < doctor->count; i++)
+        count += doctor->findings[i].state == state;
+    return count;
+}
+
+static int append_verdict(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
+{
+    size_t failed = count_of(doctor, CORDON_CLI_STATE_FAIL);
+    size_t warned = count_of(doctor, CORDON_CLI_STATE_WARN);
+    if (failed > 0)
+        return cordon_buf_printf(out, err,
+                                 "\nNOT READY: a run would be refused or fail; %zu FAIL, %zu warn; "
+                                 "do what stands behind \"->\"\n",
+                                 failed, warned);
+    return cordon_buf_printf(out, err, "\nREADY: a run can work here; %zu warn\n", warned);
+}
+
 int cordon_cli_doctor_table(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
 {
     cordon_cli_table table = {.columns = 3};
@@ -62,7 +82,7 @@ int cordon_cli_doctor_table(const cordon_cli_doctor *doctor, cordon_buf *out, co
         if (at->next[0] && cordon_buf_printf(out, err, "%*s-> %s\n", indent, "", at->next) != 0)
             return -1;
     }
-    return 0;
+    return append_verdict(doctor, out, err);
 }
 
 int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)

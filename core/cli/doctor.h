@@ -43,11 +43,21 @@ void cordon_cli_doctor_add(cordon_cli_doctor *doctor, cordon_cli_state state, co
 /* No finding is FAIL. */
 bool cordon_cli_doctor_ok(const cordon_cli_doctor *doctor);
 
-/* Appends the table, or {"doctor":1,"ok":...,"findings":[{"check","state","fact","next"}]}. */
+/* Appends the table and a last line with the verdict, or
+ * {"doctor":1,"ok":...,"findings":[{"check","state","fact","next"}]}. */
 int cordon_cli_doctor_table(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
     __attribute__((warn_unused_result));
 int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/* The next step for an engine that could not be opened; static text. */
+const char *cordon_cli_doctor_engine_next(const cordon_err *failure);
+
+/*
+ * Warns for each journal in the folder (NULL: none) whose process is gone, with the commands that
+ * remove what it may have left. Changes nothing.
+ */
+void cordon_cli_doctor_journals(cordon_cli_doctor *doctor, const char *folder);
 
 /* What this kernel and this user can do: Landlock, user namespaces, subordinate ids, journal. */
 void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host);

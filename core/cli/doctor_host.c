@@ -145,9 +145,30 @@ static void check_state_dir(cordon_cli_doctor *doctor, const cordon_host *host)
         cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "journal", "", "%s", host->state_dir);
 }
 
+/* Where rootless engines have their sockets; without it a default is assumed. */
+static void check_runtime_dir(cordon_cli_doctor *doctor, const cordon_host *host)
+{
+    static const char next[] = "rootless engines: log in as this user (not by su or sudo), or "
+                               "\"loginctl enable-linger\" and set XDG_RUNTIME_DIR=/run/user/UID";
+    if (host->uid == 0)
+        return;
+    if (!host->runtime_dir)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "runtime folder", next,
+                              "XDG_RUNTIME_DIR is not set; /run/user/%u is %s", host->uid,
+                              "looked at instead");
+    else if (access(host->runtime_dir, R_OK | W_OK | X_OK) != 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "runtime folder", next,
+                              "XDG_RUNTIME_DIR=%s: %s", host->runtime_dir, strerrordesc_np(errno));
+    else
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "runtime folder", "", "%s",
+                              host->runtime_dir);
+}
+
 void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host)
 {
     check_state_dir(doctor, host);
+    cordon_cli_doctor_journals(doctor, host->state_dir);
+    check_runtime_dir(doctor, host);
     check_landlock(doctor);
     check_rootless(doctor, host);
 }

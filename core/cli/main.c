@@ -51,11 +51,30 @@ static int help(const cordon_cli_context *context, const cordon_cli_verb *verb)
     return CORDON_CLI_OK;
 }
 
+static const char *nearest_verb(const char *word)
+{
+    for (size_t i = 0; i < CORDON_CLI_COUNT(verbs); i++) {
+        if (cordon_cli_options_near(verbs[i]->name, word))
+            return verbs[i]->name;
+    }
+    return NULL;
+}
+
 static int wrong_verb(const cordon_cli_context *context, const char *word)
 {
     cordon_err err = CORDON_ERR_INIT;
-    cordon_err_set(&err, CORDON_ERR_CONFIG, 0, "%s: unknown verb; see \"cordon help\"",
-                   CORDON_QUOTE(word));
+    const char *near = nearest_verb(word);
+    if (word[0] == '-')
+        cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
+                       "%s: options come after the verb: cordon VERB %s ...; see \"cordon help\"",
+                       CORDON_QUOTE(word), CORDON_QUOTE(word));
+    else if (near)
+        cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
+                       "%s: unknown verb; did you mean \"%s\"? See \"cordon help\"",
+                       CORDON_QUOTE(word), near);
+    else
+        cordon_err_set(&err, CORDON_ERR_CONFIG, 0, "%s: unknown verb; see \"cordon help\"",
+                       CORDON_QUOTE(word));
     return cordon_cli_report_error(context, NULL, &err);
 }
 
@@ -69,7 +88,7 @@ static int run_verb(cordon_cli_context *context, const cordon_cli_verb *verb, in
         return options.help ? help(context, verb) : verb->run(context, &options);
     if (verb->refused)
         return verb->refused(context, &options, &err);
-    return cordon_cli_report_error(context, &options, &err);
+    return cordon_cli_report_failure(context, &options, &err);
 }
 
 static int dispatch(cordon_cli_context *context, int argc, const char *const *argv)

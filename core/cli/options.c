@@ -10,6 +10,9 @@
 
 #include "kit/num.h"
 
+/* As for limits.deadline of the configuration. */
+#define DURATION_MAX_MS INT64_C(604800000)
+
 /* One pass over the words; `seen` has a bit for each row of the table. */
 typedef struct parse {
     const cordon_cli_verb *verb;
@@ -88,6 +91,9 @@ static void take_duration(parse *p, const cordon_cli_option *option, const char 
         PARSE_FAIL(p, "%s: %s", option->name, why.message);
     else if (ms <= 0)
         PARSE_FAIL(p, "%s: %s has passed before the run begins; give more than 0", option->name,
+                   CORDON_QUOTE(value));
+    else if (ms > DURATION_MAX_MS)
+        PARSE_FAIL(p, "%s: %s is more than 168h, which is the longest", option->name,
                    CORDON_QUOTE(value));
     else
         memcpy(field_of(p, option), &ms, sizeof ms);
@@ -181,6 +187,19 @@ int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, const char *
             take_operand(&p, word);
     }
     return p.result;
+}
+
+bool cordon_cli_options_near(const char *name, const char *word)
+{
+    size_t same = 0;
+    while (name[same] && name[same] == word[same])
+        same++;
+    const char *a = name + same;
+    const char *b = word + same;
+    if (*a == '\0' || *b == '\0')
+        return strlen(a) + strlen(b) == 1;
+    bool swapped = a[1] && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0;
+    return strcmp(a + 1, b + 1) == 0 || strcmp(a + 1, b) == 0 || strcmp(a, b + 1) == 0 || swapped;
 }
 
 static int help_row(const cordon_cli_option *option, cordon_buf *out, cordon_err *err)

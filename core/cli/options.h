@@ -38,7 +38,7 @@ typedef enum cordon_cli_type {
     CORDON_CLI_FLAG = 1, /* bool, takes no value */
     CORDON_CLI_NAME,     /* const char *: not empty; one that begins with '-' only as --x=-y */
     CORDON_CLI_FILE,     /* as NAME, and "-" is a value */
-    CORDON_CLI_DURATION, /* int64_t milliseconds, more than 0 */
+    CORDON_CLI_DURATION, /* int64_t milliseconds, more than 0, at most a week */
     CORDON_CLI_LATER,    /* documented in the design, not in this release: help says why */
 } cordon_cli_type;
 
@@ -104,6 +104,9 @@ typedef struct cordon_cli_verb {
 int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, const char *const *argv,
                              cordon_cli_options *ret_options, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/* One letter more, less or different, or two neighbours swapped: a slip for `name`. */
+bool cordon_cli_options_near(const char *name, const char *word);
 
 /* Appends the text of --help, made from the table. */
 int cordon_cli_options_help(const cordon_cli_verb *verb, cordon_buf *out, cordon_err *err)

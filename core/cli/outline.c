@@ -81,6 +81,33 @@ int cordon_cli_outline(const char *json, cordon_buf *out, cordon_err *err)
     return append_container(cordon_json_root(doc), 0, out, err);
 }
 
+static int append_counts(const cordon_json_iter *lists, cordon_buf *out, cordon_err *err)
+{
+    if (cordon_buf_printf(out, err, "%s:\n", lists->key) != 0)
+        return -1;
+    for (cordon_json_iter item = cordon_json_iterate(lists->value); cordon_json_next(&item);) {
+        if (cordon_buf_printf(out, err, "%*s%s: %zu (--json lists them)\n", INDENT, "",
+                              item.key ? item.key : "-", cordon_json_count(item.value)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cordon_cli_outline_folded(const char *json, const char *folded, cordon_buf *out,
+                              cordon_err *err)
+{
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    if (cordon_json_parse(json, strlen(json), JSON_MAX_BYTES, 0, &doc, err) != 0)
+        return -1;
+    for (cordon_json_iter item = cordon_json_iterate(cordon_json_root(doc));
+         cordon_json_next(&item);) {
+        bool fold = item.key && strcmp(item.key, folded) == 0;
+        if ((fold ? append_counts(&item, out, err) : append_member(&item, 0, out, err)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int cordon_cli_outline_or_json(const char *json, bool as_json, cordon_buf *out, cordon_err *err)
 {
     if (!as_json)

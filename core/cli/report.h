@@ -9,9 +9,19 @@
 
 #include "cli.h"
 
-/* Prints "cordon VERB: MESSAGE" and returns the exit status that belongs to the error. */
+/*
+ * Prints "cordon VERB: MESSAGE", with "refused: " before what policy or validation said no to, and
+ * returns the exit status that belongs to the error.
+ */
 int cordon_cli_report_error(const cordon_cli_context *context, const cordon_cli_options *options,
                             const cordon_err *failure);
+
+/*
+ * The same for a verb that prints nothing else: with --json standard output gets
+ * {"error":{"code":"CONFIG","message":"..."}}, too. (run and probe have a format of their own.)
+ */
+int cordon_cli_report_failure(const cordon_cli_context *context, const cordon_cli_options *options,
+                              const cordon_err *failure);
 
 /*
  * Says what a receipt has beyond a command that ran to its end: why not, and what was left

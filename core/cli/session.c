@@ -2,8 +2,14 @@
 /* Opens what a run needs, step by step; the first step that fails says why. */
 #include "session.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "kit/buf.h"
 #include "kit/deadline.h"
 #include "kit/error.h"
+
+#define ID_DIGITS 64
 
 const char *cordon_cli_vendor(const cordon_cli_options *options)
 {
@@ -13,6 +19,48 @@ const char *cordon_cli_vendor(const cordon_cli_options *options)
 const char *cordon_cli_phase(const cordon_cli_options *options)
 {
     return options->phase ? options->phase : CORDON_CLI_PHASE_DEFAULT;
+}
+
+const char *cordon_cli_pin(const char *image, char pin[CORDON_CLI_PIN_SIZE])
+{
+    if (!image || strlen(image) != ID_DIGITS || strspn(image, "0123456789abcdef") != ID_DIGITS)
+        return image;
+    (void)snprintf(pin, CORDON_CLI_PIN_SIZE, "sha256:%s", image);
+    return pin;
+}
+
+/* ["make", "check"] as the configuration writes it; false where it cannot stand in one line. */
+static bool config_argv(const cordon_cli_options *options, cordon_buf *out)
+{
+    for (size_t i = 0; i < options->argc; i++) {
+        const char *word = options->argv[i];
+        if (strpbrk(word, "\"\\") ||
+            cordon_buf_printf(out, NULL, "%s\"%s\"", i ? ", " : "", word) != 0)
+            return false;
+        for (const char *at = word; *at; at++) {
+            if ((unsigned char)*at < ' ' || (unsigned char)*at > '~')
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What is not approved is told with both ways to approve it, ready to be pasted. */
+static int explain_approval(const cordon_cli_options *options, cordon_err *err)
+{
+    cordon_auto(cordon_buf) line = cordon_buf_make(300);
+    cordon_err told = *err;
+    if (err->code != CORDON_ERR_REFUSED || !strstr(err->message, "is not approved") ||
+        !config_argv(options, &line))
+        return -1;
+    cordon_err_clear(&told);
+    cordon_err_set(&told, CORDON_ERR_REFUSED, 0,
+                   "%s with %zu arguments is not approved word for word; add --approve for this "
+                   "once, or to the configuration: runner: { approved = ( [%s] ); };",
+                   CORDON_QUOTE(options->argv[0]), options->argc - 1, cordon_buf_text(&line));
+    told.refusal = err->refusal;
+    *err = told;
+    return -1;
 }
 
 /* The policy and the command that it makes: nothing here talks to an engine. */
@@ -27,8 +75,10 @@ static int make_command(const cordon_cli_options *options, cordon_cli_session *s
     if (options->approve &&
         cordon_policy_approve(session->policy, options->argv, options->argc, err) != 0)
         return -1;
-    return cordon_command_runner(session->policy, options->argv, options->argc, &session->command,
-                                 err);
+    if (cordon_command_runner(session->policy, options->argv, options->argc, &session->command,
+                              err) != 0)
+        return explain_approval(options, err);
+    return 0;
 }
 
 /* --deadline bounds the opening, too: nobody who asked for 5 s waits for 30. */
@@ -56,7 +106,7 @@ static int make_invocation(const cordon_cli_context *context, const cordon_cli_o
 {
     cordon_invocation_options wanted = {
         .worktree = options->worktree,
-        .image = options->image,
+        .image = cordon_cli_pin(options->image, session->pin),
         .deadline_ms = options->deadline_ms,
     };
     return cordon_invocation_new(session->engine, session->config, &context->host, session->policy,

@@ -15,12 +15,16 @@
 /* How long finding and opening an engine may take, starting podman's service included. */
 #define CORDON_CLI_OPEN_MS 30000
 
+/* "sha256:", 64 digits, a NUL. */
+#define CORDON_CLI_PIN_SIZE 72
+
 typedef struct cordon_cli_session {
     cordon_config *config;
     cordon_policy *policy;
     cordon_command *command;
     cordon_engine *engine;
     cordon_invocation *invocation;
+    char pin[CORDON_CLI_PIN_SIZE]; /* of --image, where it was written without its "sha256:" */
 } cordon_cli_session;
 
 /*
@@ -32,6 +36,12 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
     __attribute__((warn_unused_result));
 void cordon_cli_session_clear(cordon_cli_session *session);
 CORDON_DEFINE_AUTO(cordon_cli_session, cordon_cli_session_clear)
+
+/*
+ * What --image says as a pin: 64 hex digits, as Podman prints an id, get their "sha256:". Anything
+ * else is for the library to judge. @return options->image or pin
+ */
+const char *cordon_cli_pin(const char *image, char pin[CORDON_CLI_PIN_SIZE]);
 
 /* The values that a receipt shows when there was no invocation. */
 const char *cordon_cli_vendor(const cordon_cli_options *options);

@@ -44,7 +44,8 @@ typedef struct config_file {
 
 static void write_paths(cordon_jsonw *json, const config_file *files, size_t count)
 {
-    cordon_jsonw_begin_array(json, NULL);
+    cordon_jsonw_begin_object(json, NULL);
+    cordon_jsonw_begin_array(json, "files");
     for (size_t i = 0; i < count; i++) {
         cordon_jsonw_begin_object(json, NULL);
         cordon_jsonw_string(json, "source", files[i].source);
@@ -53,6 +54,7 @@ static void write_paths(cordon_jsonw *json, const config_file *files, size_t cou
         cordon_jsonw_end_object(json);
     }
     cordon_jsonw_end_array(json);
+    cordon_jsonw_end_object(json);
 }
 
 static int print_paths(const config_file *files, size_t count, cordon_buf *out, cordon_err *err)
@@ -108,7 +110,7 @@ static int config_verb(const cordon_cli_context *context, const cordon_cli_optio
 {
     cordon_err err = CORDON_ERR_INIT;
     if (print_config(context, options, &err) != 0)
-        return cordon_cli_report_error(context, options, &err);
+        return cordon_cli_report_failure(context, options, &err);
     return CORDON_CLI_OK;
 }
 

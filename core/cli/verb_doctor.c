@@ -138,6 +138,16 @@ static void examine_limit(const examination *e, const char *check, bool enforced
                               "the engine cannot enforce it here");
 }
 
+/* crun refuses cgroup v1 where systemd has mounted v2 beside it, the usual form of v1. */
+static void examine_runtime(const examination *e, const cordon_engine_info *info)
+{
+    if (info->runtime && strstr(info->runtime, "crun") && info->cgroup_version == 1)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_WARN, "runtime",
+                              "install runc and put \"runtime = \\\"runc\\\"\" below [engine] of "
+                              "/etc/containers/containers.conf, or boot with cgroup v2",
+                              "crun starts no container on hybrid cgroup v1");
+}
+
 static void examine_facts(const examination *e)
 {
     cordon_engine_info info = {0};
@@ -150,6 +160,7 @@ static void examine_facts(const examination *e)
                           "storage %s, runtime %s, cgroup v%d",
                           info.storage_driver ? info.storage_driver : "not told",
                           info.runtime ? info.runtime : "not told", info.cgroup_version);
+    examine_runtime(e, &info);
     examine_limit(e, "memory limit", info.limits_memory);
     examine_limit(e, "cpu limit", info.limits_cpu);
     examine_limit(e, "pids limit", info.limits_pids);
@@ -169,7 +180,7 @@ static void examine_engine(examination *e)
     if (cordon_engine_open(e->config, &e->context->host, e->options->engine, CORDON_CLI_OPEN_MS,
                            e->context->signal_fd, &e->engine, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "engine",
-                              "start one, or name one with --engine", "%s", err.message);
+                              cordon_cli_doctor_engine_next(&err), "%s", err.message);
     else
         examine_facts(e);
 }
@@ -199,9 +210,11 @@ static void examine_image(const examination *e, const char *name, const char *pi
     cordon_err err = CORDON_ERR_INIT;
     bool used = strcmp(name, RUNNER_IMAGE) == 0;
     if (!pin && used)
-        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_WARN, "image",
-                              "pin one in the configuration, or give --image",
-                              "images.%s is not pinned; `cordon probe` needs none", name);
+        cordon_cli_doctor_add(
+            e->doctor, CORDON_CLI_STATE_WARN, "image",
+            "pin one in the configuration, or give --image: docker (podman) image "
+            "inspect -f '{{.Id}}' NAME",
+            "images.%s is not pinned; `cordon run` needs one, `cordon probe` none", name);
     else if (!pin)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "image", "",
                               "images.%s is not pinned; this release does not use it", name);
@@ -262,7 +275,7 @@ static int doctor_verb(const cordon_cli_context *context, const cordon_cli_optio
     cordon_json_free(e.effective);
     cordon_config_free(e.config);
     if (rc != 0)
-        return cordon_cli_report_error(context, options, &err);
+        return cordon_cli_report_failure(context, options, &err);
     return cordon_cli_doctor_ok(&doctor) ? CORDON_CLI_OK : CORDON_CLI_CHECK_FAILED;
 }
 

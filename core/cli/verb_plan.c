@@ -27,7 +27,8 @@ static int print_plan(const cordon_cli_context *context, const cordon_cli_option
                            "plan the probe");
     if (cordon_cli_session_open(context, options, &session, err) != 0 ||
         cordon_invocation_plan_json(session.invocation, session.command, &json, err) != 0 ||
-        cordon_cli_outline_or_json(json, options->json, &out, err) != 0)
+        (options->json ? cordon_cli_outline_or_json(json, true, &out, err)
+                       : cordon_cli_outline_folded(json, "checks", &out, err)) != 0)
         return -1;
     return cordon_cli_print(context->signal_fd, &out, err);
 }
@@ -36,7 +37,7 @@ static int plan_verb(const cordon_cli_context *context, const cordon_cli_options
 {
     cordon_err err = CORDON_ERR_INIT;
     if (print_plan(context, options, &err) != 0)
-        return cordon_cli_report_error(context, options, &err);
+        return cordon_cli_report_failure(context, options, &err);
     return CORDON_CLI_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "hints.h"
 #include "kit/jsonw.h"
 #include "output.h"
 #include "probe_report.h"
@@ -236,6 +237,7 @@ static int conclude(probe *p)
     cordon_result result = {0};
     cordon_receipt_result(p->receipt, &result);
     int status = cordon_cli_report_receipt(p->context, p->options, p->receipt);
+    cordon_cli_hints("probe", p->session.config, p->receipt);
     bool exited = result.kind == CORDON_RESULT_EXITED;
     if (exited && read_report(p, &err) != 0) {
         (void)cordon_cli_report_error(p->context, p->options, &err);

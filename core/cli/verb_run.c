@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "events.h"
+#include "hints.h"
 #include "kit/deadline.h"
 #include "receipt_file.h"
 #include "report.h"
@@ -132,6 +133,7 @@ static int run_session(run *r)
     if (rc != 0)
         return deliver_failure(r, &err);
     int status = deliver(r, receipt);
+    cordon_cli_hints("run", session.config, receipt);
     cordon_receipt_free(receipt);
     return status;
 }

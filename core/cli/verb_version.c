@@ -37,7 +37,7 @@ static int version_verb(const cordon_cli_context *context, const cordon_cli_opti
 {
     cordon_err err = CORDON_ERR_INIT;
     if (print_version(context, options, &err) != 0)
-        return cordon_cli_report_error(context, options, &err);
+        return cordon_cli_report_failure(context, options, &err);
     return CORDON_CLI_OK;
 }
 

@@ -190,8 +190,10 @@ static void check_row(const sandbox *box, size_t row, const bad_input *bad)
 
 static const bad_input command_lines[] = {
     {{NULL}, NULL, 125, "cordon: no verb; see \"cordon help\"", NULL},
-    {{"rum"}, NULL, 125, "cordon: rum: unknown verb; see \"cordon help\"", NULL},
+    {{"fly"}, NULL, 125, "cordon: fly: unknown verb; see \"cordon help\"", NULL},
+    {{"rum"}, NULL, 125, "cordon: rum: unknown verb; did you mean \"run\"? See", NULL},
     {{"help", "rum"}, NULL, 125, "cordon: rum: unknown verb", NULL},
+    {{"--engine", "x", "run"}, NULL, 125, "--engine: options come after the verb", NULL},
     {{"version", "now"}, NULL, 125, "cordon version: now: unexpected word", NULL},
     {{"config", "edit"}, NULL, 125, "cordon config: edit: unknown word; use show or path", NULL},
     {{"plan", "--"}, NULL, 125, "cordon plan: --: no command follows", NULL},
@@ -203,6 +205,7 @@ static const bad_input command_lines[] = {
     {{"run", RECEIPT, "--prompt", "hi"}, NULL, 125, "--prompt: agent commands come with", "error"},
     {{"run", RECEIPT, "--secret=X", "--", "x"}, NULL, 125, "--secret: secrets come with", "error"},
     {{"run", RECEIPT, "--deadline", "0s", "--", "x"}, NULL, 125, "--deadline: 0s has", "error"},
+    {{"run", RECEIPT, "--deadline", "169h", "--", "x"}, NULL, 125, "more than 168h", "error"},
     {{"run", RECEIPT, "--deadline", "soon", "--", "x"}, NULL, 125, "--deadline: ", "error"},
     {{"run", "--receipt", "no/r.json", "--", "x"}, NULL, 125, "folder no/ cannot be opened", NULL},
     {{"run", "--receipt", "tree", "--", "x"}, NULL, 125, "tree is no plain file", NULL},
@@ -225,7 +228,14 @@ static const bad_input policies[] = {
      "unknown vendor \"nobody\"",
      "error"},
     {{"run", RECEIPT, "--phase", "later", "--approve", "--", "x"}, NULL, 125, "later", "error"},
-    {{"run", RECEIPT, "--", "rm", "-rf", "/"}, NULL, 126, "not approved", "refused"},
+    {{"run", RECEIPT, "--", "rm", "-rf", "/"},
+     NULL,
+     126,
+     "cordon run: refused: rm with 2 arguments is not approved word for word; add --approve for "
+     "this "
+     "once, or to the configuration: runner: { approved = ( [\"rm\", \"-rf\", \"/\"] ); };",
+     "refused"},
+    {{"run", RECEIPT, "--", "say", "\"hi\""}, NULL, 126, "is not approved word for", "refused"},
     {{"run", RECEIPT, "--phase", "planning", "--approve", "--", "x"},
      NULL,
      126,
@@ -340,6 +350,66 @@ static void a_refusal_with_json_is_one_event_on_standard_output(void)
     CHECK_CONTAINS(cordon_buf_text(&said.out), "\"kind\":\"refused\"");
 }
 
+static void every_other_verb_fails_in_json_with_a_code(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const struct {
+        const char *words[5];
+        const char *out;
+    } rows[] = {
+        {{"plan", "--frob", "--json", NULL},
+         "{\"error\":{\"code\":\"CONFIG\",\"message\":\"--frob: "},
+        {{"plan", "--json", "--phase", "no", NULL},
+         "{\"error\":{\"code\":\"CONFIG\",\"message\":\""},
+        {{"config", "edit", "--json", NULL},
+         "{\"error\":{\"code\":\"CONFIG\",\"message\":\"edit: "},
+        {{"version", "now", "--json", NULL}, "{\"error\":{\"code\":\"CONFIG\",\"message\":\"now: "},
+        {{"doctor", "now", "--json", NULL}, "{\"error\":{\"code\":\"CONFIG\",\"message\":\"now: "},
+    };
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cordon_cleanup(spoken_clear) spoken said;
+        REQUIRE(run(&box, NULL, rows[i].words, &said));
+        CHECK_INT(said.status, 125);
+        CHECK(one_line(&said.out) && one_line(&said.err));
+        CHECK(strncmp(cordon_buf_text(&said.out), rows[i].out, strlen(rows[i].out)) == 0);
+    }
+}
+
+static void the_files_of_the_configuration_are_one_object(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    cordon_cleanup(spoken_clear) spoken said;
+    static const char *const words[] = {"config", "path", "--json", NULL};
+    REQUIRE(sandbox_enter(&box));
+    REQUIRE(run(&box, NULL, words, &said));
+    CHECK_INT(said.status, 0);
+    CHECK_CONTAINS(cordon_buf_text(&said.out), "{\"files\":[{\"source\":\"system\",\"path\":\"");
+}
+
+static void doctor_gives_the_next_step_for_what_is_wrong(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const char *const words[] = {"doctor", NULL};
+    static const struct {
+        const char *variable;
+        const char *next;
+    } rows[] = {
+        {"DOCKER_HOST=/run/x", "-> put unix:// before the path"},
+        {"DOCKER_HOST=tcp://192.0.2.1:2375", "-> DOCKER_HOST: set DOCKER_TLS_VERIFY=1"},
+        {"CORDON_ENGINE=cloud", "-> give that variable, option or key one of the names"},
+        {"DOCKER_HOST=unix:///nonexistent/d.sock", "-> start one, or name one with --engine"},
+    };
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cordon_cleanup(spoken_clear) spoken said;
+        REQUIRE(run(&box, rows[i].variable, words, &said));
+        CHECK_INT(said.status, 1);
+        CHECK_CONTAINS(cordon_buf_text(&said.out), rows[i].next);
+        CHECK_CONTAINS(cordon_buf_text(&said.out), "\nNOT READY: ");
+    }
+}
+
 static void a_probe_without_an_engine_still_reports_in_json(void)
 {
     cordon_cleanup(sandbox_leave) sandbox box;
@@ -375,5 +445,8 @@ CORDON_TEST_MAIN("cli_bad_input", TEST(a_command_line_that_is_wrong_is_told_in_o
                  TEST(a_daemon_that_never_answers_costs_the_deadline_and_no_more),
                  TEST(a_daemon_that_answers_garbage_is_not_believed),
                  TEST(a_refusal_with_json_is_one_event_on_standard_output),
+                 TEST(every_other_verb_fails_in_json_with_a_code),
+                 TEST(the_files_of_the_configuration_are_one_object),
+                 TEST(doctor_gives_the_next_step_for_what_is_wrong),
                  TEST(a_probe_without_an_engine_still_reports_in_json),
                  TEST(help_and_version_need_nothing))

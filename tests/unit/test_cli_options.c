@@ -195,7 +195,18 @@ static void help_shows_every_row_but_those_of_a_later_release(void)
     CHECK_CONTAINS(out.data, "--help");
 }
 
-CORDON_TEST_MAIN("cli_options", TEST(nothing_given_is_nothing_set),
+static void a_slip_of_the_finger_is_near_and_another_word_is_not(void)
+{
+    static const char *const near[] = {"rum", "rnu", "ru", "runn", "urn", "un"};
+    static const char *const far[] = {"run", "", "r", "rust", "fly", "nur"};
+    for (size_t i = 0; i < COUNT(near); i++)
+        CHECK(cordon_cli_options_near("run", near[i]));
+    for (size_t i = 0; i < COUNT(far); i++)
+        CHECK(!cordon_cli_options_near("run", far[i]));
+}
+
+CORDON_TEST_MAIN("cli_options", TEST(a_slip_of_the_finger_is_near_and_another_word_is_not),
+                 TEST(nothing_given_is_nothing_set),
                  TEST(a_value_stands_behind_a_blank_or_an_equals_sign),
                  TEST(only_the_first_equals_sign_divides),
                  TEST(the_command_is_untouched_byte_for_byte),

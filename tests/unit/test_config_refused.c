@@ -179,7 +179,7 @@ static const bad_text bad_engines[] = {
 static const bad_text bad_others[] = {
     {"images: { claude = \"claude:latest\"; };",
      "1: images.claude: \"claude:latest\" is not pinned: a name or tag can be moved to another "
-     "image" PIN_FORM,
+     "image; docker (or podman) image inspect -f '{{.Id}}' NAME tells its id" PIN_FORM,
      0},
     {"images: { claude = \"sha256:0123\"; };", "1: images.claude: \"sha256:0123\" is not pinned",
      0},
