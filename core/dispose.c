@@ -21,6 +21,8 @@
 /* How long the proxy may take to tell of its open tunnels, and a step to be known as ended. */
 #define DISPOSE_PROXY_MS 3000
 #define DISPOSE_WAIT_MS  10000
+/* How long a network waits for a container to leave it that is not of the run. */
+#define DISPOSE_STRANGER_MS 2000
 /* The longest pause between two questions whether the step has ended, before it is waited for. */
 #define DISPOSE_ASK_MS 32
 
@@ -28,8 +30,10 @@ typedef struct dispose_branch {
     cordon_run *run;
     cordon_role role;
     cordon_deadline dl;
-    bool removed;     /* by us */
-    char reason[256]; /* why it is left; "" when it is gone */
+    bool removed;                     /* by us */
+    char stranger[CORDON_ID_HEX + 1]; /* a container on the network that is not of the run */
+    char stand_in[CORDON_ID_HEX + 1]; /* has our labels, but another id than what we made */
+    char reason[256];                 /* why it is left; "" when it is gone */
 } dispose_branch;
 
 static void dispose_pause(cordon_deadline dl)
@@ -47,10 +51,14 @@ typedef enum dispose_sight {
     DISPOSE_UNSEEN,     /* nothing carries this run's token in this role */
 } dispose_sight;
 
-/* SECURITY: the token is the proof, not the name; a list filter is a hint only. */
+/*
+ * SECURITY: the token is the proof, not the name; a list filter is a hint only. And where the id is
+ * known, whoever carries the token under another id has copied it: a stand-in, which is left alone.
+ */
 static dispose_sight dispose_look(dispose_branch *branch)
 {
     cordon_run *run = branch->run;
+    cordon_made *made = &run->made[branch->role];
     const cordon_owner *owner = &run->invocation->owner;
     cordon_auto(cordon_list) list = {0};
     cordon_err ignored = CORDON_ERR_INIT;
@@ -61,8 +69,11 @@ static dispose_sight dispose_look(dispose_branch *branch)
     for (size_t i = 0; i < list.count; i++) {
         if (!cordon_owner_matches(owner, branch->role, &list.items[i].labels))
             continue;
-        (void)snprintf(run->made[branch->role].id, sizeof(run->made[branch->role].id), "%s",
-                       list.items[i].id);
+        if (made->id[0] != '\0' && strcmp(made->id, list.items[i].id) != 0) {
+            (void)snprintf(branch->stand_in, sizeof(branch->stand_in), "%s", list.items[i].id);
+            continue;
+        }
+        (void)snprintf(made->id, sizeof(made->id), "%s", list.items[i].id);
         return DISPOSE_SEEN;
     }
     return DISPOSE_UNSEEN;
@@ -83,6 +94,37 @@ static bool dispose_search(dispose_branch *branch)
 
 /* --- Removing one object --- */
 
+static void note_stranger(dispose_branch *branch, const cordon_fact_list *members)
+{
+    const cordon_made *made = branch->run->made;
+
+    branch->stranger[0] = '\0';
+    for (size_t i = 0; i < members->count; i++) {
+        const char *id = members->items[i];
+
+        if (strcmp(id, made[CORDON_ROLE_STEP].id) != 0 &&
+            strcmp(id, made[CORDON_ROLE_PROXY].id) != 0)
+            (void)snprintf(branch->stranger, sizeof(branch->stranger), "%s", id);
+    }
+}
+
+/*
+ * SECURITY: it is never thrown off, and the network stays with it; only so long is waited that one
+ * that is just leaving may go.
+ */
+static bool dispose_gives_up(dispose_branch *branch, cordon_deadline *stranger_until)
+{
+    if (branch->stranger[0] == '\0')
+        return false;
+    if (stranger_until->at_ns == 0)
+        *stranger_until = cordon_deadline_in_ms(DISPOSE_STRANGER_MS, -1);
+    if (!cordon_deadline_passed(*stranger_until))
+        return false;
+    (void)snprintf(branch->reason, sizeof(branch->reason),
+                   "container %s, which is not of this run, is on it", branch->stranger);
+    return true;
+}
+
 static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, cordon_err *err)
 {
     cordon_run *run = branch->run;
@@ -93,6 +135,7 @@ static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, c
 
         if (run->ops->network_inspect(run->impl, id, branch->dl, &facts, err) != 0)
             return -1;
+        note_stranger(branch, &facts.endpoints);
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
     } else {
@@ -130,6 +173,13 @@ static void dispose_left(dispose_branch *branch, const char *reason)
     (void)snprintf(branch->reason, sizeof(branch->reason), "%s", reason);
 }
 
+/* That time ran out in the end says nothing beside why it was needed. */
+static void dispose_failed(dispose_branch *branch, const cordon_err *failure)
+{
+    if (failure->code != CORDON_ERR_TIMEOUT || branch->reason[0] == '\0')
+        dispose_left(branch, failure->message);
+}
+
 /*
  * "Not found" by id is no proof before we have removed it: Docker lists a container a little before
  * it knows it by its id, in the middle of a create. Then the list must not show it either.
@@ -151,7 +201,7 @@ static bool dispose_try(dispose_branch *branch)
             dispose_gone(branch);
             return true;
         }
-        dispose_left(branch, err.message);
+        dispose_failed(branch, &err);
         return false;
     }
     if (!cordon_owner_matches(&branch->run->invocation->owner, branch->role, &labels)) {
@@ -160,7 +210,7 @@ static bool dispose_try(dispose_branch *branch)
     }
     result = object_remove(branch, &err);
     if (result != 0 && err.code != CORDON_ERR_NOTFOUND) {
-        dispose_left(branch, err.message);
+        dispose_failed(branch, &err);
         return false;
     }
     branch->removed = branch->removed || result == 0;
@@ -171,6 +221,7 @@ static bool dispose_try(dispose_branch *branch)
 static void dispose_object(dispose_branch *branch)
 {
     cordon_made *made = &branch->run->made[branch->role];
+    cordon_deadline stranger_until = {.at_ns = 0, .cancel_fd = -1};
 
     if (!made->asked)
         return;
@@ -179,7 +230,7 @@ static void dispose_object(dispose_branch *branch)
         return;
     }
     for (unsigned tries = 0;; tries++) {
-        if (dispose_try(branch))
+        if (dispose_try(branch) || dispose_gives_up(branch, &stranger_until))
             return;
         if (cordon_deadline_passed(branch->dl))
             return;
@@ -310,6 +361,10 @@ static void dispose_report(const dispose_branch *branch)
     cordon_run *run = branch->run;
     const cordon_made *made = &run->made[branch->role];
 
+    if (branch->stand_in[0] != '\0')
+        cordon_receipt_leave(run->receipt, branch->role, branch->stand_in,
+                             "it carries this run's labels, but the run did not make it, and it "
+                             "was left alone");
     if (made->gone || branch->reason[0] == '\0')
         return;
     cordon_receipt_leave(run->receipt, branch->role,

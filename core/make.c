@@ -163,6 +163,26 @@ static int make_check_container(cordon_run *run, cordon_role role, unsigned slot
                                      &run->refusals[slot], err);
 }
 
+/*
+ * A container that has gone since it was looked at, or lost its network, or that somebody else has
+ * started, is refused as what it is.
+ */
+static int make_refuse_change(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
+{
+    cordon_err cause = *err;
+    char fact[64];
+
+    if (cause.code != CORDON_ERR_NOTFOUND && cause.code != CORDON_ERR_CONFLICT)
+        return -1;
+    cordon_err_clear(err);
+    if (cause.code == CORDON_ERR_NOTFOUND)
+        return cordon_refuse(&run->refusals[slot], CORDON_REFUSED_FOREIGN, "engine.objects",
+                             "each object under the id it was made with", cause.message, err);
+    (void)snprintf(fact, sizeof(fact), "%s.state", cordon_role_name(role));
+    return cordon_refuse(&run->refusals[slot], CORDON_REFUSED_CHANGED, fact, "created",
+                         cause.message, err);
+}
+
 /* Created, as planned, attached; then started: nothing is started that was not looked at. */
 static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned attach_flags,
                       cordon_stream **ret_stream, cordon_err *err)
@@ -175,10 +195,13 @@ static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
     if (role == CORDON_ROLE_STEP && cordon_run_check_worktree(run, &run->refusals[slot], err) != 0)
         return -1;
     id = run->made[role].id;
-    if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0 ||
-        cordon_run_check_runtime(run, role, slot, err) != 0)
+    if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0)
+        return make_refuse_change(run, role, slot, err);
+    if (cordon_run_check_runtime(run, role, slot, err) != 0)
         return -1;
-    return run->ops->container_start(run->impl, id, run->dl, err);
+    if (run->ops->container_start(run->impl, id, run->dl, err) != 0)
+        return make_refuse_change(run, role, slot, err);
+    return 0;
 }
 
 /* --- Proxy --- */

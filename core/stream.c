@@ -18,6 +18,10 @@
 /* Longest time for one signal to be delivered, and for the end that must follow a KILL. */
 #define STREAM_SIGNAL_MS 10000
 #define STREAM_KILL_MS   10000
+/* Longest time for a look at a network. */
+#define STREAM_LOOK_MS 10000
+/* How often it is looked whether the end of a step that left its network has come. */
+#define STREAM_LEFT_MS 250
 /* The gate's last words and the end of both streams come by different ways; wait for the latter. */
 #define STREAM_DRAIN_MS 5000
 
@@ -129,9 +133,73 @@ static int stream_read_step(cordon_run *run, cordon_err *err)
     return 0;
 }
 
+/* The step's own end has not been seen, and its stream is read, so it would be. */
+static bool stream_step_goes_on(const cordon_run *run)
+{
+    return !run->step_ended && run->link.state != CORDON_LINK_ENDED && stream_has_room(run);
+}
+
+static bool stream_is_ours(const cordon_run *run, const char *id)
+{
+    return strcmp(id, run->made[CORDON_ROLE_PROXY].id) == 0 ||
+           strcmp(id, run->made[CORDON_ROLE_STEP].id) == 0;
+}
+
+static int stream_intruded(cordon_run *run, cordon_role role, const char *found, cordon_err *err)
+{
+    char fact[64];
+
+    (void)snprintf(fact, sizeof(fact), "%s.endpoints", cordon_role_name(role));
+    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_FOREIGN, fact,
+                        "the proxy and the step alone", found, NULL);
+    return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
+                       "%s: expected the proxy and the step alone, found "
+                       "%s; the run was ended",
+                       fact, found);
+}
+
+/* Nobody but proxy and step; who of them is still there is told by events. */
+static int stream_check_network(cordon_run *run, cordon_role role, cordon_err *err)
+{
+    cordon_auto(cordon_network_facts) facts = {0};
+    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, STREAM_LOOK_MS);
+
+    if (run->ops->network_inspect(run->impl, run->made[role].id, dl, &facts, err) != 0) {
+        if (err->code != CORDON_ERR_NOTFOUND)
+            return -1;
+        cordon_err_clear(err);
+        return stream_intruded(run, role, "no such network", err);
+    }
+    for (size_t i = 0; i < facts.endpoints.count; i++) {
+        if (!stream_is_ours(run, facts.endpoints.items[i]))
+            return stream_intruded(run, role, facts.endpoints.items[i], err);
+    }
+    return 0;
+}
+
+/* Looks who is on the networks when somebody moved whom the events do not place. */
+static int stream_check_others(cordon_run *run, cordon_err *err)
+{
+    if (!run->watch.others_moved || !cordon_run_is_networked(run) || !stream_step_goes_on(run))
+        return 0;
+    run->watch.others_moved = false;
+    if (stream_check_network(run, CORDON_ROLE_VENDOR_NETWORK, err) != 0)
+        return -1;
+    return stream_check_network(run, CORDON_ROLE_EGRESS_NETWORK, err);
+}
+
 static bool stream_has_proxy(const cordon_run *run)
 {
     return cordon_run_is_networked(run) && !run->proxy_ended;
+}
+
+/* Its end is an event, too; which of the two comes first must not decide what it is called. */
+static int stream_lost_proxy(cordon_run *run, cordon_err *err)
+{
+    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, "proxy.state", "running",
+                        "ended", NULL);
+    return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
+                       "the proxy ended while the command ran: it failed, or somebody ended it");
 }
 
 /* Everything that has arrived, from everywhere. */
@@ -144,9 +212,13 @@ static int stream_turn(cordon_run *run, cordon_err *err)
     if (stream_read_step(run, err) != 0)
         return -1;
     stream_flush(run);
+    if (stream_check_others(run, err) != 0 ||
+        (stream_step_goes_on(run) &&
+         cordon_watch_check_left(&run->watch, &run->receipt->refusal, err) != 0))
+        return -1;
     if (cordon_run_is_networked(run) && run->proxy_ended && !run->step_ended &&
         run->link.state != CORDON_LINK_ENDED)
-        return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the proxy ended while the command ran");
+        return stream_lost_proxy(run, err);
     if (run->out.closed || run->err_out.closed)
         return CORDON_FAIL(err, CORDON_ERR_CANCELLED, "the reader of the output has gone away");
     return 0;
@@ -231,6 +303,14 @@ static void stream_say_taken(stream_loop *loop)
     (void)result;
 }
 
+static int stream_poll_ms(const stream_loop *loop)
+{
+    int left_ms = cordon_deadline_left_ms(loop->until);
+
+    return loop->run->watch.step_left_ns != 0 && left_ms > STREAM_LEFT_MS ? STREAM_LEFT_MS
+                                                                          : left_ms;
+}
+
 static void stream_until_end(stream_loop *loop)
 {
     for (;;) {
@@ -254,7 +334,7 @@ static void stream_until_end(stream_loop *loop)
             continue;
         }
         stream_poll_set(loop, fds);
-        (void)poll(fds, WAIT_COUNT, cordon_deadline_left_ms(loop->until));
+        (void)poll(fds, WAIT_COUNT, stream_poll_ms(loop));
     }
 }
 

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How long a step may be off its network before its end must have been seen. */
+#define WATCH_LEFT_MS 2000
+
 enum {
     WATCH_NOBODY = -1,
     WATCH_PROXY = 0,
@@ -75,17 +78,17 @@ static const char *watch_name(int which)
     return cordon_role_name(watch_role(which));
 }
 
-static int watch_tampered(const cordon_event *event, const char *object,
-                          cordon_refusal *ret_refusal, cordon_err *err)
+static int watch_tampered(const char *action, const char *object, cordon_refusal *ret_refusal,
+                          cordon_err *err)
 {
     char fact[96];
 
     (void)snprintf(fact, sizeof(fact), "%s.events", object);
     (void)cordon_refuse(ret_refusal, CORDON_REFUSED_CHANGED, fact, "only what the run itself does",
-                        event->raw_action, NULL);
+                        action, NULL);
     return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
                        "%s: somebody else changed an object of the run (%s); it was ended", fact,
-                       CORDON_QUOTE(event->raw_action));
+                       CORDON_QUOTE(action));
 }
 
 /* True if a container's event is one that the run itself brings about. */
@@ -117,7 +120,7 @@ static int watch_container(cordon_watch *watch, int which, const cordon_event *e
                            cordon_refusal *ret_refusal, cordon_err *err)
 {
     if (!watch_container_allows(watch, which, event))
-        return watch_tampered(event, watch_name(which), ret_refusal, err);
+        return watch_tampered(event->raw_action, watch_name(which), ret_refusal, err);
     if (which == WATCH_STEP && event->action == CORDON_EVENT_DIE) {
         watch->step_died = true;
         watch->step_exit_code = event->exit_code.known ? (int)event->exit_code.value : -1;
@@ -139,10 +142,13 @@ static int watch_network(cordon_watch *watch, int role, const cordon_event *even
         ++watch->connects[role][which] <= 1)
         return 0;
     /* Docker tells of the step's end on the network before it tells of the step. */
+    if (event->action == CORDON_EVENT_DISCONNECT && which == WATCH_STEP && !watch->step_died &&
+        !watch->signalled && watch->step_left_ns == 0)
+        watch->step_left_ns = cordon_now_ns();
     if (event->action == CORDON_EVENT_DISCONNECT && which != WATCH_NOBODY &&
         (which == WATCH_STEP || watch->step_died || watch->signalled))
         return 0;
-    return watch_tampered(event, cordon_role_name((cordon_role)role), ret_refusal, err);
+    return watch_tampered(event->raw_action, cordon_role_name((cordon_role)role), ret_refusal, err);
 }
 
 /*
@@ -163,7 +169,18 @@ static int watch_foreign_network(cordon_watch *watch, const cordon_event *event,
         ((event->action == CORDON_EVENT_CONNECT && ++watch->nowhere <= 1) ||
          event->action == CORDON_EVENT_DISCONNECT))
         return 0;
-    return which == WATCH_NOBODY ? 0 : watch_tampered(event, watch_name(which), ret_refusal, err);
+    if (which != WATCH_NOBODY)
+        return watch_tampered(event->raw_action, watch_name(which), ret_refusal, err);
+    watch->others_moved = watch->others_moved || event->action == CORDON_EVENT_CONNECT;
+    return 0;
+}
+
+int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+{
+    if (watch->step_left_ns == 0 || watch->step_died || watch->signalled ||
+        cordon_now_ns() - watch->step_left_ns < WATCH_LEFT_MS * CORDON_NS_PER_MS)
+        return 0;
+    return watch_tampered("disconnect", watch_name(WATCH_STEP), ret_refusal, err);
 }
 
 int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
@@ -172,7 +189,11 @@ int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_re
     if (event->type == CORDON_OBJECT_CONTAINER) {
         int which = watch_member(watch, event->id);
 
-        return which == WATCH_NOBODY ? 0 : watch_container(watch, which, event, ret_refusal, err);
+        if (which != WATCH_NOBODY)
+            return watch_container(watch, which, event, ret_refusal, err);
+        watch->others_moved = watch->others_moved || event->action == CORDON_EVENT_INIT ||
+                              event->action == CORDON_EVENT_START;
+        return 0;
     }
     if (event->type != CORDON_OBJECT_NETWORK)
         return 0;

@@ -30,6 +30,12 @@ typedef struct cordon_watch {
     bool step_died;
     bool signalled; /* the run itself has sent a signal */
     int step_exit_code;
+    /*
+     * Somebody else came up, or joined a network that the event does not name (libpod's never do):
+     * who is on the run's networks must be looked at. The looker resets it.
+     */
+    bool others_moved;
+    int64_t step_left_ns; /* when the step left its network without having died; 0: it did not */
 } cordon_watch;
 
 /* Opens the stream of a watch whose ids were set; must come before the first create. */
@@ -44,6 +50,14 @@ void cordon_watch_close(cordon_watch *watch);
  *         so nothing may go on
  */
 int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * Docker tells that the step left its network before it tells that the step died. TAMPERED when the
+ * one has been told for a while and the other has not come: then somebody else took it off. To be
+ * asked while the step's own end has not been seen.
+ */
+int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /* One event, judged; exposed for the tests of the table. */

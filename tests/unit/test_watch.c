@@ -309,6 +309,63 @@ static void the_proxys_end_is_not_the_steps(void)
     CHECK(!watch.step_died);
 }
 
+/* libpod does not name the network, and tells nothing of one that a container is created with. */
+static void others_that_come_up_or_join_something_make_us_look(void)
+{
+    static const struct {
+        cordon_object_type type;
+        cordon_event_action action;
+        bool look;
+    } rows[] = {
+        {CONTAINER, CORDON_EVENT_CREATE, false},
+        {CONTAINER, CORDON_EVENT_INIT, true},
+        {CONTAINER, CORDON_EVENT_START, true},
+        {CONTAINER, CORDON_EVENT_DIE, false},
+        {NETWORK, CORDON_EVENT_CONNECT, true},
+        {NETWORK, CORDON_EVENT_DISCONNECT, false},
+        {CORDON_OBJECT_IMAGE, CORDON_EVENT_OTHER, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cordon_watch watch = sample_watch();
+        check_allowed(&watch, rows[i].type, SAMPLE_FOREIGN, rows[i].action, SAMPLE_FOREIGN);
+        CHECK_INT(watch.others_moved, rows[i].look);
+    }
+}
+
+static int check_left(const cordon_watch *watch, cordon_refusal *refusal, cordon_err *err)
+{
+    return cordon_watch_check_left(watch, refusal, err);
+}
+
+static void a_step_off_its_network_that_does_not_end_is_tampering(void)
+{
+    cordon_watch watch = sample_watch();
+    cordon_refusal refusal = {0};
+    cordon_err err = CORDON_ERR_INIT;
+
+    REQUIRE_OK(check_left(&watch, &refusal, &err), err);
+    check_allowed(&watch, NETWORK, SAMPLE_VENDOR_NET, CORDON_EVENT_DISCONNECT, SAMPLE_STEP);
+    REQUIRE_OK(check_left(&watch, &refusal, &err), err);
+    watch.step_left_ns -= 60 * CORDON_NS_PER_SEC;
+    CHECK_FAILS(check_left(&watch, &refusal, &err), err, CORDON_ERR_TAMPERED, "disconnect");
+    CHECK_STR(refusal.fact, "step.events");
+    CHECK_INT(refusal.code, CORDON_REFUSED_CHANGED);
+}
+
+static void a_step_that_ends_after_it_left_its_network_has_just_ended(void)
+{
+    cordon_watch watch = sample_watch();
+    cordon_err err = CORDON_ERR_INIT;
+
+    check_allowed(&watch, NETWORK, SAMPLE_VENDOR_NET, CORDON_EVENT_DISCONNECT, SAMPLE_STEP);
+    watch.step_left_ns -= 60 * CORDON_NS_PER_SEC;
+    check_allowed(&watch, CONTAINER, SAMPLE_STEP, CORDON_EVENT_DIE, NULL);
+    CHECK_OK(check_left(&watch, NULL, &err), err);
+    watch.step_died = false;
+    watch.signalled = true;
+    CHECK_OK(check_left(&watch, NULL, &err), err);
+}
+
 CORDON_TEST_MAIN("watch", TEST(every_action_on_step_and_proxy_is_as_the_table_says),
                  TEST(every_action_has_a_row), TEST(nothing_that_happens_to_others_is_our_business),
                  TEST(only_create_connect_and_disconnect_may_happen_to_a_network),
@@ -321,4 +378,7 @@ CORDON_TEST_MAIN("watch", TEST(every_action_on_step_and_proxy_is_as_the_table_sa
                  TEST(the_proxy_leaves_only_when_the_step_is_dead_or_we_end_it),
                  TEST(ids_that_are_not_known_yet_match_nothing), TEST(an_id_is_compared_whole),
                  TEST(the_steps_exit_code_is_kept), TEST(an_end_without_a_code_has_none),
-                 TEST(the_proxys_end_is_not_the_steps))
+                 TEST(the_proxys_end_is_not_the_steps),
+                 TEST(others_that_come_up_or_join_something_make_us_look),
+                 TEST(a_step_off_its_network_that_does_not_end_is_tampering),
+                 TEST(a_step_that_ends_after_it_left_its_network_has_just_ended))
