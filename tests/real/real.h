@@ -182,8 +182,12 @@ typedef struct real_ids {
 /* All four of the one run that is under way whose step is not in `known` (may be NULL). */
 bool real_find_run(const real_ids *known, size_t known_count, real_ids *ret_ids);
 
-/* A container or network of the test's own, and its removal. */
-bool real_foreign_container(const char *name, const char *labels_json, char ret_id[65]);
+/*
+ * A container (command NULL: it sleeps; started) or network of the test's own, contained by
+ * nothing, and its removal. command and labels are JSON.
+ */
+bool real_foreign_container(const char *name, const char *command, const char *labels,
+                            char ret_id[65]);
 bool real_foreign_network(const char *name, const char *subnet, char ret_id[65]);
 void real_remove_container(const char *id);
 void real_remove_network(const char *id);

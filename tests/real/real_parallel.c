@@ -132,7 +132,7 @@ static void a_run_without_room_is_refused_its_network(void)
         !CHECK(child_hear(&r.process, "ready", REAL_PATIENCE_MS)))
         return;
     if (cordon_call(&(call){.argv = WORDS("true"), .settings = narrow}, &second)) {
-        EXPECT_KIND(&second, "not_started", 125);
+        EXPECT_KIND(&second, "error", 125);
         EXPECT_LINE(&second, "no free /29 block", "10.214.77.0/28", "network.range");
         CHECK(receipt_true(&second, "cleanup.complete"));
     }

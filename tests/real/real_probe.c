@@ -86,6 +86,19 @@ static long long egress_number(const outcome *o, const char *list, const char *b
     return -1;
 }
 
+/* Without this, witnesses that see nothing would prove nothing. */
+static void a_container_that_nobody_contains_reaches_a_witness(void)
+{
+    char id[65] = "";
+    char command[128];
+    cordon_auto(witnesses) world;
+    (void)snprintf(command, sizeof command, "[\"nc\",\"-w\",\"5\",\"%s\",\"9999\"]",
+                   real_variable("CORDON_TEST_UPSTREAM_ADDR"));
+    if (witnesses_start(&world) && real_foreign_container("cordon-uncontained", command, NULL, id))
+        CHECK(witnesses_saw_something(&world, REAL_PATIENCE_MS));
+    real_remove_container(id);
+}
+
 static void a_tunnel_to_the_pinned_host_and_to_nothing_else(void)
 {
     cordon_auto(upstream) vendor;
@@ -184,7 +197,8 @@ static void a_writing_phase_writes_the_worktree_alone(void)
     report_is_good(&o, report);
 }
 
-REAL_MAIN("probe", TEST(a_tunnel_to_the_pinned_host_and_to_nothing_else),
+REAL_MAIN("probe", TEST(a_container_that_nobody_contains_reaches_a_witness),
+          TEST(a_tunnel_to_the_pinned_host_and_to_nothing_else),
           TEST(a_vendor_definition_says_where_its_host_is),
           TEST(without_an_upstream_the_proxy_says_why), TEST(an_upstream_that_is_down_is_502),
           TEST(a_writing_phase_writes_the_worktree_alone))

@@ -126,7 +126,7 @@ static void a_foreign_container_on_the_vendor_network(void)
     cordon_auto(running) r = {.process = {.out_fd = -1, .err_fd = -1}};
     cordon_auto(outcome) o = {.process = {.out_fd = -1, .err_fd = -1}};
     real_ids ids;
-    if (real_foreign_container("cordon-foreign", NULL, foreign) && start_sleeper(&r, &ids)) {
+    if (real_foreign_container("cordon-foreign", NULL, NULL, foreign) && start_sleeper(&r, &ids)) {
         (void)snprintf(path, sizeof path, "/networks/%s/connect", ids.vendor_network);
         (void)snprintf(body, sizeof body, "{\"%s\":\"%s\"}",
                        real_is_docker() ? "Container" : "container", foreign);
@@ -137,7 +137,7 @@ static void a_foreign_container_on_the_vendor_network(void)
     real_remove_container(foreign);
     if (cordon_end(&r, &o)) {
         EXPECT_KIND(&o, "tampered", 126);
-        CHECK_CONTAINS(outcome_err(&o), "connect");
+        CHECK_CONTAINS(outcome_err(&o), "vendor-network");
     }
     EXPECT_NOTHING_LEFT(&o);
 }
@@ -246,7 +246,7 @@ static void a_look_alike_is_neither_adopted_nor_removed(void)
                    "\"" CORDON_LABEL_INVOCATION "\":\"%s\","
                    "\"" CORDON_LABEL_TOKEN "\":\"00000000000000000000000000000000\"}",
                    cordon_fact_map_get(&step.labels, CORDON_LABEL_INVOCATION));
-    CHECK(real_foreign_container("cordon-step-look-alike", labels, foreign));
+    CHECK(real_foreign_container("cordon-step-look-alike", NULL, labels, foreign));
     CHECK(kill(r.process.pid, SIGTERM) == 0);
     if (cordon_end(&r, &o)) {
         EXPECT_KIND(&o, "cancelled", 143);

@@ -179,21 +179,21 @@ static bool make_foreign(const char *path, const char *body, const char *key, ch
     return true;
 }
 
-/* A sleeping busybox; it runs when this returns. */
-bool real_foreign_container(const char *name, const char *labels_json, char ret_id[65])
+bool real_foreign_container(const char *name, const char *command, const char *labels,
+                            char ret_id[65])
 {
     char path[256];
     char body[1024];
-    const char *labels = labels_json ? labels_json : "{}";
+    command = command ? command : "[\"sleep\",\"600\"]";
+    labels = labels ? labels : "{}";
     if (real_is_docker())
-        (void)snprintf(body, sizeof body,
-                       "{\"Image\":\"%s\",\"Cmd\":[\"sleep\",\"600\"],\"Labels\":%s}", real.image,
-                       labels);
+        (void)snprintf(body, sizeof body, "{\"Image\":\"%s\",\"Cmd\":%s,\"Labels\":%s}", real.image,
+                       command, labels);
     else
         (void)snprintf(body, sizeof body,
-                       "{\"name\":\"%s\",\"image\":\"%s\",\"command\":[\"sleep\",\"600\"],"
+                       "{\"name\":\"%s\",\"image\":\"%s\",\"command\":%s,"
                        "\"netns\":{\"nsmode\":\"bridge\"},\"labels\":%s}",
-                       name, real.image + strlen("sha256:"), labels);
+                       name, real.image + strlen("sha256:"), command, labels);
     (void)snprintf(path, sizeof path, "/containers/create%s%s", real_is_docker() ? "?name=" : "",
                    real_is_docker() ? name : "");
     if (!make_foreign(path, body, "Id", ret_id))

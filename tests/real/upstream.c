@@ -103,21 +103,43 @@ static void peer_text(const struct sockaddr_in6 *peer, char text[INET6_ADDRSTRLE
         text[0] = '\0';
 }
 
+/* Takes one visitor, if there is one, and says where it came from. */
+static bool was_reached(const witnesses *w, size_t index, char from[INET6_ADDRSTRLEN])
+{
+    struct sockaddr_in6 peer = {0};
+    socklen_t size = sizeof peer;
+    char byte;
+    bool datagram = w->names[index][0] == 'U';
+    ssize_t got = datagram ? recvfrom(w->fds[index], &byte, 1, 0, (struct sockaddr *)&peer, &size)
+                           : accept4(w->fds[index], (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
+    peer_text(&peer, from);
+    if (!datagram && got >= 0)
+        (void)close((int)got);
+    return got >= 0;
+}
+
+bool witnesses_saw_something(witnesses *w, int ms)
+{
+    cordon_deadline until = cordon_deadline_in_ms(ms, -1);
+    char from[INET6_ADDRSTRLEN];
+    while (!cordon_deadline_passed(until)) {
+        for (size_t i = 0; i < w->count; i++) {
+            if (was_reached(w, i, from))
+                return true;
+        }
+        (void)usleep(20000);
+    }
+    return false;
+}
+
 bool witnesses_saw_nothing(witnesses *w)
 {
     bool quiet = true;
     for (size_t i = 0; i < w->count; i++) {
-        struct sockaddr_in6 peer = {0};
-        socklen_t size = sizeof peer;
-        char byte;
-        char text[INET6_ADDRSTRLEN];
-        bool datagram = w->names[i][0] == 'U';
-        ssize_t got = datagram ? recvfrom(w->fds[i], &byte, 1, 0, (struct sockaddr *)&peer, &size)
-                               : accept4(w->fds[i], (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
-        peer_text(&peer, text);
-        if (!datagram && got >= 0)
-            (void)close((int)got);
-        quiet = TEST_RECORDF(got < 0, "%s was reached from %s", w->names[i], text) && quiet;
+        char from[INET6_ADDRSTRLEN] = "";
+        quiet =
+            TEST_RECORDF(!was_reached(w, i, from), "%s was reached from %s", w->names[i], from) &&
+            quiet;
     }
     return quiet;
 }

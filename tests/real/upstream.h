@@ -31,6 +31,8 @@ typedef struct witnesses {
 } witnesses;
 
 bool witnesses_start(witnesses *ret_witnesses);
+/* True as soon as one was reached, within ms: what an uncontained container can do. */
+bool witnesses_saw_something(witnesses *w, int ms);
 /* Records a failure for each that was reached since. */
 bool witnesses_saw_nothing(witnesses *w);
 void witnesses_clear(witnesses *w);
