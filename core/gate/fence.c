@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,6 +188,20 @@ static bool leaves_tcp_alone(const cordon_release *release)
     return false;
 }
 
+/* The kernel's word, not core's: it holds without Landlock, too. What cannot be read is a way out.
+ */
+static bool has_way_out(void)
+{
+    struct ifaddrs *list = NULL;
+    bool found = false;
+    if (getifaddrs(&list) < 0)
+        return true;
+    for (const struct ifaddrs *item = list; item; item = item->ifa_next)
+        found = found || ((item->ifa_flags & IFF_UP) != 0 && (item->ifa_flags & IFF_LOOPBACK) == 0);
+    freeifaddrs(list);
+    return found;
+}
+
 static int add_rule(int ruleset, const cordon_rule *rule, cordon_fence_rights handled,
                     cordon_err *err)
 {
@@ -196,7 +212,7 @@ static int add_rule(int ruleset, const cordon_rule *rule, cordon_fence_rights ha
 
 int cordon_fence_prepare(const cordon_release *release, cordon_fence *ret_fence, cordon_err *err)
 {
-    cordon_auto(cordon_fence) fence = {.ruleset_fd = -1};
+    cordon_auto(cordon_fence) fence = {.ruleset_fd = -1, .tcp_alone = has_way_out()};
     if (release->landlock_abi_min > 0) {
         int abi = cordon_fence_abi();
         cordon_fence_rights handled = cordon_fence_rights_of(abi);
@@ -219,7 +235,7 @@ int cordon_fence_enter(const cordon_fence *fence, cordon_err *err)
 {
     if (fence->ruleset_fd >= 0 && syscall(SYS_landlock_restrict_self, fence->ruleset_fd, 0U) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "Landlock");
-    return cordon_filter_enter(fence->no_memfd_exec, err);
+    return cordon_filter_enter(fence->no_memfd_exec, fence->tcp_alone, err);
 }
 
 void cordon_fence_clear(cordon_fence *fence)

@@ -28,6 +28,7 @@
 typedef struct cordon_fence {
     int ruleset_fd;
     bool no_memfd_exec; /* also refuse files that exist in memory alone */
+    bool tcp_alone;     /* also refuse all internet sockets but TCP, and naming an interface */
 } cordon_fence;
 
 /* The rights that a ruleset of an ABI handles. */
@@ -61,7 +62,8 @@ int cordon_fence_enter(const cordon_fence *fence, cordon_err *err)
 void cordon_fence_clear(cordon_fence *fence);
 
 /* The filter alone; part of enter. */
-int cordon_filter_enter(bool no_memfd_exec, cordon_err *err) __attribute__((warn_unused_result));
+int cordon_filter_enter(bool no_memfd_exec, bool tcp_alone, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 CORDON_DEFINE_AUTO(cordon_fence, cordon_fence_clear)
 

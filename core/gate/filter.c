@@ -8,6 +8,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -96,6 +97,46 @@ static const struct sock_filter memfd_program[] = {
     ALLOW,
 };
 
+/* include/uapi/asm-generic/socket.h; the second is younger than some libcs. */
+#define OPTION_BIND_TO_DEVICE    25
+#define OPTION_BIND_TO_INTERFACE 62
+#define SOCKET_TYPE_BITS         0xfU /* above them are SOCK_CLOEXEC and SOCK_NONBLOCK */
+
+/*
+ * For a step that has more than loopback. SECURITY: routes fence nothing in for a sender who names
+ * the interface (SO_BINDTODEVICE, IP_PKTINFO): where no route leads, the kernel takes the
+ * destination to be on the link (ip_route_output_key_hash_rcu), and a host answers there for every
+ * address that it has. So does a broadcast. No answer finds its way back, so this is no way to talk
+ * TCP, but a datagram is all that a DNS query needs to carry data out. Hence TCP alone, which has
+ * to go where the routes lead. MPTCP and SCTP are no TCP to Landlock.
+ */
+static const struct sock_filter network_program[] = {
+    LOAD(offsetof(struct seccomp_data, nr)),
+    IF_EQUAL(SYS_setsockopt, 9),
+    LOAD(ARGUMENT_LOW(1)),
+    IF_DIFFERENT(SOL_SOCKET, 1),
+    ALLOW,
+    LOAD(ARGUMENT_LOW(2)),
+    DENY(OPTION_BIND_TO_DEVICE, EPERM),
+    DENY(OPTION_BIND_TO_INTERFACE, EPERM),
+    ALLOW,
+    IF_EQUAL(SYS_socket, 13),
+    LOAD(ARGUMENT_LOW(0)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0),
+    ALLOW,
+    LOAD(ARGUMENT_LOW(1)),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE_BITS),
+    IF_DIFFERENT(SOCK_STREAM, 1),
+    REFUSE(EPERM),
+    LOAD(ARGUMENT_LOW(2)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 1, 0),
+    REFUSE(EPERM),
+    ALLOW,
+    ALLOW,
+};
+
 static int install(const struct sock_filter *filter, size_t count, cordon_err *err)
 {
     struct sock_filter copy[64];
@@ -110,10 +151,11 @@ static int install(const struct sock_filter *filter, size_t count, cordon_err *e
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Foreign calling conventions are refused by the first program, so the second need not look. */
-int cordon_filter_enter(bool no_memfd_exec, cordon_err *err)
+/* Foreign calling conventions are refused by the first program, so the others need not look. */
+int cordon_filter_enter(bool no_memfd_exec, bool tcp_alone, cordon_err *err)
 {
-    if (install(program, COUNT(program), err) < 0)
+    if (install(program, COUNT(program), err) < 0 ||
+        (no_memfd_exec && install(memfd_program, COUNT(memfd_program), err) < 0))
         return -1;
-    return no_memfd_exec ? install(memfd_program, COUNT(memfd_program), err) : 0;
+    return tcp_alone ? install(network_program, COUNT(network_program), err) : 0;
 }

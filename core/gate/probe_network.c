@@ -224,6 +224,10 @@ static const struct {
     {"socket.raw-ipv6", AF_INET6, SOCK_RAW, IPPROTO_RAW},
     {"socket.packet", AF_PACKET, SOCK_RAW, 0x0300 /* ETH_P_ALL, big-endian */},
     {"socket.packet-datagram", AF_PACKET, SOCK_DGRAM, 0x0300},
+    {"socket.datagram", AF_INET, SOCK_DGRAM, 0},
+    {"socket.datagram-ipv6", AF_INET6, SOCK_DGRAM, 0},
+    {"socket.ping", AF_INET, SOCK_DGRAM, IPPROTO_ICMP},
+    {"socket.mptcp", AF_INET, SOCK_STREAM, 262 /* IPPROTO_MPTCP */},
 };
 
 static void check_socket(const cordon_probe *probe, const cordon_check *check, cordon_found *found)

@@ -2,7 +2,14 @@
 /*
  * The RELEASE frame and its rules: what is read, and everything that must not release a command.
  */
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gate/fence.h"
 #include "gate/release.h"
@@ -259,9 +266,94 @@ static void a_rule_allows_what_it_says(void)
     CHECK_INT(cordon_fence_allows(CORDON_RULE_UNKNOWN, seven, true), 0);
 }
 
+/* Index of the first socket that is not as wanted behind the filter, 0 for none; in a child. */
+static int find_open_socket(bool tcp_alone)
+{
+    static const struct {
+        int family;
+        int type;
+        int protocol;
+        bool ever; /* also with TCP alone */
+    } sockets[] = {
+        {AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, true},
+        {AF_INET, SOCK_STREAM, IPPROTO_TCP, true},
+        {AF_UNIX, SOCK_DGRAM, 0, true},
+        {AF_INET, SOCK_DGRAM, 0, false},
+        {AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP, false},
+        {AF_INET6, SOCK_DGRAM, 0, false},
+        {AF_INET, SOCK_STREAM, 262 /* IPPROTO_MPTCP */, false},
+        {AF_INET, SOCK_STREAM, IPPROTO_SCTP, false},
+        {AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP, false},
+    };
+    for (int i = 0; i < (int)(sizeof sockets / sizeof sockets[0]); i++) {
+        cordon_autoclose int fd = socket(sockets[i].family, sockets[i].type, sockets[i].protocol);
+        bool refused = fd < 0 && errno == EPERM;
+        if (refused != (tcp_alone && !sockets[i].ever))
+            return i + 1;
+    }
+    return 0;
+}
+
+/* The same for options that name an interface; 100 and up, so that a failure tells which. */
+static int find_open_option(bool tcp_alone)
+{
+    int none = 0;
+    cordon_autoclose int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &none, sizeof none) < 0)
+        return 100;
+    if ((setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "", 1) < 0) != tcp_alone)
+        return 101;
+    if ((setsockopt(fd, SOL_SOCKET, 62, &none, sizeof none) < 0) != tcp_alone)
+        return 102; /* SO_BINDTOIFINDEX */
+    return 0;
+}
+
+static int behind_the_filter(bool tcp_alone)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        int found = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+                            cordon_filter_enter(false, tcp_alone, NULL) < 0
+                        ? 99
+                        : find_open_socket(tcp_alone);
+        _exit(found != 0 ? found : find_open_option(tcp_alone));
+    }
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void who_has_a_network_gets_tcp_sockets_alone(void)
+{
+    CHECK_INT(behind_the_filter(true), 0);
+    CHECK_INT(behind_the_filter(false), 0);
+}
+
+/* 0 or 1: what a fence made here says; 2 and up: it could not be tried. */
+static int fence_says_tcp_alone(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        cordon_fence fence = {.ruleset_fd = -1};
+        const cordon_release release = {.argv = {0}};
+        if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+            _exit(2);
+        _exit(cordon_fence_prepare(&release, &fence, NULL) < 0 ? 3 : fence.tcp_alone);
+    }
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A new network namespace has a loopback that is down, as runner.network = "none" has it up. */
+static void who_has_loopback_alone_keeps_datagrams(void)
+{
+    int got = fence_says_tcp_alone();
+    CHECK(got == 0 || got == 2);
+}
+
 CORDON_TEST_MAIN("gate_release", TEST(a_whole_release_is_read), TEST(the_least_release_is_enough),
                  TEST(a_release_that_is_not_whole_is_refused),
                  TEST(a_release_for_another_nonce_is_refused),
                  TEST(a_secret_value_is_in_no_message), TEST(rules_are_read),
                  TEST(bad_rules_are_refused), TEST(each_abi_handles_its_own_rights),
-                 TEST(a_rule_allows_what_it_says))
+                 TEST(a_rule_allows_what_it_says), TEST(who_has_a_network_gets_tcp_sockets_alone),
+                 TEST(who_has_loopback_alone_keeps_datagrams))
