@@ -44,6 +44,7 @@ typedef struct probe {
     cordon_cli_session session;
     cordon_receipt *receipt;
     cordon_cli_probe_report report;
+    const cordon_err *failure; /* why no run came about, NULL when one did */
     int stdout_fd;
     int stderr_fd;
 } probe;
@@ -192,6 +193,23 @@ static void write_engine(cordon_jsonw *json, const probe *p)
     cordon_jsonw_end_object(json);
 }
 
+/* {"code","message"} of what kept the probe from ending by itself; nothing when it did. */
+static void write_error(cordon_jsonw *json, const probe *p)
+{
+    cordon_result result = {0};
+    const char *code = p->failure ? cordon_code_name(p->failure->code) : NULL;
+    if (p->receipt)
+        cordon_receipt_result(p->receipt, &result);
+    if (!code && result.kind == CORDON_RESULT_EXITED)
+        return;
+    if (!code)
+        code = result.refusal_code ? result.refusal_code : result.kind_name;
+    cordon_jsonw_begin_object(json, "error");
+    cordon_jsonw_string_or_null(json, "code", code);
+    cordon_jsonw_string_or_null(json, "message", p->failure ? p->failure->message : result.message);
+    cordon_jsonw_end_object(json);
+}
+
 static int print_json(const probe *p, bool ok, cordon_buf *out, cordon_err *err)
 {
     cordon_jsonw json;
@@ -199,6 +217,7 @@ static int print_json(const probe *p, bool ok, cordon_buf *out, cordon_err *err)
     cordon_jsonw_begin_object(&json, NULL);
     cordon_jsonw_i64(&json, "probe", 1);
     write_engine(&json, p);
+    write_error(&json, p);
     write_checks(&json, &p->report);
     cordon_jsonw_bool(&json, "ok", ok);
     cordon_jsonw_end_object(&json);
@@ -261,6 +280,7 @@ static int fail(probe *p, const cordon_err *failure)
     int status = cordon_cli_report_error(p->context, p->options, failure);
     cordon_receipt_free(p->receipt);
     p->receipt = NULL;
+    p->failure = failure;
     if (cordon_receipt_new_failed(failure, cordon_cli_vendor(p->options),
                                   cordon_cli_phase(p->options), &p->receipt, &err) != 0 ||
         write_receipt(p, &err) != 0 || (p->options->json && print(p, false, &err) != 0))

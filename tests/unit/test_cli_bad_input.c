@@ -418,6 +418,8 @@ static void a_probe_without_an_engine_still_reports_in_json(void)
     REQUIRE(sandbox_enter(&box));
     REQUIRE(run(&box, "DOCKER_HOST=unix:///nonexistent", words, &said));
     CHECK_INT(said.status, 125);
+    CHECK_CONTAINS(cordon_buf_text(&said.out),
+                   "\"error\":{\"code\":\"UNREACHABLE\",\"message\":\"");
     CHECK_CONTAINS(cordon_buf_text(&said.out), "\"checks\":[],\"ok\":false}\n");
     CHECK(one_line(&said.out) && one_line(&said.err));
 }
