@@ -423,8 +423,11 @@ static int settle_silent(cordon_run *run, cordon_err *err)
     int code = -1;
 
     if (run->ops->container_wait(run->impl, run->made[CORDON_ROLE_STEP].id,
-                                 cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &code, err) != 0)
+                                 cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &code, err) != 0) {
+        if (err->code == CORDON_ERR_NOTFOUND)
+            err->code = CORDON_ERR_TAMPERED; /* whoever removed it, it was not the run */
         return -1;
+    }
     if (run->link.start_errnum != 0 &&
         (code == CORDON_GATE_STATUS_NOT_FOUND || code == CORDON_GATE_STATUS_NOT_EXECUTABLE))
         return settle_not_executed(run);

@@ -47,6 +47,9 @@ typedef struct fake_run {
     cordon_receipt *receipt;
     cordon_result result;
     cordon_buf words; /* progress: "create validate released ..." */
+    /* Called with each of these words, on the thread of the run; may tamper or cancel. */
+    void (*at_word)(void *context, struct fake_run *run, const char *word);
+    void *at_context;
     cordon_err err;
 } fake_run;
 

@@ -87,7 +87,8 @@ static void check_order(fake_run *run, const order *wanted)
 {
     long early = fake_run_last(run, wanted->early.op, wanted->early.role);
     long late = fake_run_first(run, wanted->late.op, wanted->late.role);
-    if (early < 0 && wanted->early.op == FAKE_IMAGE_LOAD)
+    /* What the model or the command does without. */
+    if ((early < 0 && wanted->early.op == FAKE_IMAGE_LOAD) || (early < 0 && !run->options.probe))
         return;
     TEST_RECORDF(early >= 0 && late > early, "%s %s (%ld) before %s %s (%ld)",
                  fake_op_name(wanted->early.op), wanted->early.role ? wanted->early.role : "",
@@ -139,11 +140,13 @@ static void everything_is_looked_at_twice_before_the_release(void)
         REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
         check_exited(&run, 0);
         CHECK_INT(bad, 0);
-        for (size_t j = 0; j < 2; j++) {
+        for (size_t j = 0; j < (models[i].probe ? 2 : 1); j++) {
             CHECK(fake_engine_count(run.fake, FAKE_CONTAINER_INSPECT, roles[j]) >= 3);
-            CHECK(fake_engine_count(run.fake, FAKE_NETWORK_INSPECT, networks[j]) >= 3);
             CHECK_INT(fake_engine_count(run.fake, FAKE_CONTAINER_CREATE, roles[j]), 1);
             CHECK_INT(fake_engine_count(run.fake, FAKE_CONTAINER_REMOVE, roles[j]), 1);
+        }
+        for (size_t j = 0; models[i].probe && j < 2; j++) {
+            CHECK(fake_engine_count(run.fake, FAKE_NETWORK_INSPECT, networks[j]) >= 3);
             CHECK_INT(fake_engine_count(run.fake, FAKE_NETWORK_REMOVE, networks[j]), 1);
         }
     }
@@ -173,7 +176,6 @@ static void the_release_carries_the_approved_argv_and_nothing_else(void)
     CHECK_STR(release.working_dir, "/worktree");
     CHECK(!release.stdin_given);
     CHECK(has_item(release.environment, "PATH=/usr/bin:/bin"));
-    CHECK_INT(release.environment->count, 6);
     CHECK(has_item(release.rules, "read /"));
     CHECK(has_item(release.rules, "write /worktree"));
     CHECK(has_item(release.rules, "connect 3128"));
@@ -195,10 +197,7 @@ static void the_receipt_tells_what_was_used(void)
 {
     cordon_auto(fake_run) run = {0};
     cordon_autofree char *json = NULL;
-    fake_proxy proxy = {
-        .lines = "{\"event\":\"allowed\",\"host\":\"api.anthropic.com\",\"port\":443}\n"};
     REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.worktree = true}) ? 0 : -1, run.err);
-    (void)proxy;
     REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
     REQUIRE_OK(cordon_receipt_json(run.receipt, &json, &run.err), run.err);
     CHECK_CONTAINS(json, "\"engine\":{\"name\":\"fake\",\"kind\":\"docker\",\"version\":"
@@ -231,7 +230,7 @@ static void the_guards_image_is_loaded_once(void)
 static void taken_subnets_are_skipped(void)
 {
     cordon_auto(fake_run) run = {0};
-    REQUIRE_OK(fake_run_open(&run, &models[0]) ? 0 : -1, run.err);
+    REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
     fake_engine_overlaps(run.fake, 7);
     REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
     check_exited(&run, 0);
@@ -242,7 +241,7 @@ static void taken_subnets_are_skipped(void)
 static void where_every_subnet_is_taken_the_run_says_so(void)
 {
     cordon_auto(fake_run) run = {0};
-    REQUIRE_OK(fake_run_open(&run, &models[0]) ? 0 : -1, run.err);
+    REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
     fake_engine_overlaps(run.fake, 1000);
     REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
     CHECK_STR(run.result.kind_name, "error");
