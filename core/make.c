@@ -195,8 +195,9 @@ static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
     if (role == CORDON_ROLE_STEP && cordon_run_check_worktree(run, &run->refusals[slot], err) != 0)
         return -1;
     id = run->made[role].id;
+    /* A conflict here is libpod's word for a set-up that failed, not for somebody else's start. */
     if (run->ops->container_attach(run->impl, id, attach_flags, run->dl, ret_stream, err) != 0)
-        return make_refuse_change(run, role, slot, err);
+        return err->code == CORDON_ERR_CONFLICT ? -1 : make_refuse_change(run, role, slot, err);
     if (cordon_run_check_runtime(run, role, slot, err) != 0)
         return -1;
     if (run->ops->container_start(run->impl, id, run->dl, err) != 0)

@@ -102,8 +102,9 @@ static const char *wanted_kind(const position *at, cordon_code code)
     case MAKE:
         if (at->op == FAKE_NETWORK_CREATE && code == CORDON_ERR_OVERLAP)
             return "exited";
-        if ((at->op == FAKE_CONTAINER_ATTACH || at->op == FAKE_CONTAINER_START) &&
-            (code == CORDON_ERR_NOTFOUND || code == CORDON_ERR_CONFLICT))
+        if ((at->op == FAKE_CONTAINER_ATTACH && code == CORDON_ERR_NOTFOUND) ||
+            (at->op == FAKE_CONTAINER_START &&
+             (code == CORDON_ERR_NOTFOUND || code == CORDON_ERR_CONFLICT)))
             return "refused";
         break;
     }
