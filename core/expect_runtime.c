@@ -74,17 +74,25 @@ static void runtime_shared(cordon_runtime_facts *facts, cordon_container_facts *
     RUNTIME_MOVE(facts, container, oom_score_adj);
 }
 
-/* The configuration does not name the image of an image mount; the inspect does. */
-static void runtime_mounts(cordon_runtime_facts *facts)
+/*
+ * The configuration does not name the image of an image mount; the inspect does. And it is the
+ * place where nosuid and nodev of a bind can be seen.
+ */
+static int runtime_mounts(cordon_runtime_facts *facts, cordon_err *err)
 {
     for (size_t i = 0; i < facts->mounts.count; i++) {
         cordon_mount_fact *mount = &facts->mounts.items[i];
 
+        if (mount->type == CORDON_MOUNT_BIND &&
+            (cordon_fact_list_add(&mount->options, "nodev", err) != 0 ||
+             cordon_fact_list_add(&mount->options, "nosuid", err) != 0))
+            return -1;
         if (mount->type != CORDON_MOUNT_IMAGE)
             continue;
         free(mount->source);
         mount->source = NULL;
     }
+    return 0;
 }
 
 static int runtime_texts(cordon_fact_list *list, const char *const *items, size_t count,
@@ -108,6 +116,22 @@ static int runtime_namespaces(cordon_runtime_facts *facts, const cordon_containe
     return spec->userns == CORDON_USERNS_KEEP_ID
                ? cordon_fact_list_add(&facts->namespaces, "user", err)
                : 0;
+}
+
+/*
+ * The caller's own ids, which are 0 for a rootless engine, are the same inside; how the others are
+ * spread around them is the engine's business. Without keep-id there is no such namespace.
+ */
+static int runtime_maps(const cordon_plan *plan, cordon_runtime_facts *facts,
+                        const cordon_container_spec *spec, cordon_err *err)
+{
+    cordon_fact_list_known(&facts->uid_map);
+    cordon_fact_list_known(&facts->gid_map);
+    if (spec->userns != CORDON_USERNS_KEEP_ID)
+        return 0;
+    if (cordon_fact_list_addf(&facts->uid_map, err, "%u 0 1", plan->input.uid) != 0)
+        return -1;
+    return cordon_fact_list_addf(&facts->gid_map, err, "%u 0 1", plan->input.gid);
 }
 
 static bool engine_has(const cordon_plan *plan, const char *module)
@@ -172,10 +196,10 @@ int cordon_expect_runtime(const cordon_plan *plan, cordon_role role, const cordo
     if (cordon_expect_container(plan, role, ids, CORDON_ROUND_CREATED, &container, err) != 0)
         return -1;
     runtime_shared(&facts, &container);
-    runtime_mounts(&facts);
     cordon_fact_list_known(&facts.hooks);
     cordon_fact_list_known(&facts.unmodelled);
-    if (runtime_ids(&facts, err) != 0 || runtime_namespaces(&facts, spec, err) != 0 ||
+    if (runtime_mounts(&facts, err) != 0 || runtime_ids(&facts, err) != 0 ||
+        runtime_maps(plan, &facts, spec, err) != 0 || runtime_namespaces(&facts, spec, err) != 0 ||
         runtime_confinement(plan, &facts, err) != 0 || runtime_devices(plan, &facts, err) != 0 ||
         cordon_fact_text_set(&facts.root_propagation, "", err) != 0)
         return -1;

@@ -136,10 +136,8 @@ const cordon_rule cordon_runtime_rules[] = {
     RUNTIME(readonly_paths, SUPERSET),
 
     RUNTIME(namespaces, SET),
-    ROW(cordon_runtime_facts, uid_map, HARMLESS, NONE, 0,
-        .why = "decides only the ids' host side; user_mode of the container is compared, and that "
-               "there is such a namespace or none"),
-    ROW(cordon_runtime_facts, gid_map, HARMLESS, NONE, 0, .why = "the same as uid_map"),
+    RUNTIME(uid_map, SUPERSET),
+    RUNTIME(gid_map, SUPERSET),
     RUNTIME(sysctls, SYSCTLS),
 
     RUNTIME(read_only_root, BOOL),

@@ -63,6 +63,9 @@ int podman_spec_read_linux(podman_spec *spec, cordon_err *err) __attribute__((wa
 /* The mounts, without those that Podman always makes. */
 int podman_spec_read_mounts(podman_spec *spec, cordon_err *err) __attribute__((warn_unused_result));
 
+/* True for a folder of a storage driver's that holds the layers of one image or container. */
+bool podman_is_layer(const char *path, size_t length);
+
 /* "CAP_NET_RAW" and "RLIMIT_NOFILE" as "net_raw" and "nofile", with `rest` behind. */
 int podman_add_lower(cordon_fact_list *list, const char *prefix, const char *name, const char *rest,
                      cordon_err *err) __attribute__((warn_unused_result));

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/hash.h"
 #include "podman_decode_internal.h"
 #include "podman_internal.h"
 
@@ -34,8 +35,6 @@ static const cordon_factread_field process_fields[] = {
 
 static const cordon_factread_harmless harmless[] = {
     {"$.ociVersion", "of the specification; what it adds is reported here"},
-    {"$.root.path", "where the layers lie on the host; image and Rootfs are in the inspect"},
-    {"$.linux.cgroupsPath", "follows from CgroupParent and CgroupMode, which are in the inspect"},
     {"$.linux.mountLabel", "labels the container's files; the process label says what it may do"},
 };
 
@@ -165,6 +164,64 @@ static int read_process(podman_spec *spec, cordon_err *err)
 
 /* --- the rest of the top level --- */
 
+/*
+ * Where the storage drivers put a container's layers, with an id in the place of "*": the last
+ * steps of the path. SECURITY: any other folder of the host would be the root otherwise.
+ */
+static const char *const layer_shapes[] = {
+    "/overlay/*/merged",
+    "/vfs/dir/*",
+    "/btrfs/subvolumes/*",
+    "/zfs/graph/*",
+};
+
+static bool has_shape(const char *path, size_t length, const char *shape)
+{
+    size_t before = strcspn(shape, "*");
+    const char *after = shape + before + 1;
+    size_t after_length = strlen(after);
+    size_t tail = before + CORDON_ID_HEX + after_length;
+    if (length <= tail || path[0] != '/')
+        return false;
+    const char *at = path + length - tail;
+    return strncmp(at, shape, before) == 0 && cordon_hex_is_lower(at + before, CORDON_ID_HEX) &&
+           strncmp(at + before + CORDON_ID_HEX, after, after_length) == 0;
+}
+
+bool podman_is_layer(const char *path, size_t length)
+{
+    for (size_t i = 0; i < COUNT(layer_shapes); i++) {
+        if (has_shape(path, length, layer_shapes[i]))
+            return memmem(path, length, "/../", 4) == NULL;
+    }
+    return false;
+}
+
+static int read_root_path(podman_spec *spec, cordon_json root, cordon_err *err)
+{
+    const char *path = NULL;
+    if (cordon_json_need_string(root, "path", &path, err) != 0)
+        return -1;
+    if (podman_is_layer(path, strlen(path)))
+        return 0;
+    return cordon_factread_odd(root, path, &spec->facts->unmodelled, err);
+}
+
+/* The container's own; its parent is in the inspect. None: a rootless one on cgroup v1. */
+static int read_cgroup_path(podman_spec *spec, cordon_err *err)
+{
+    cordon_json_string path = {0};
+    if (cordon_json_get_string(spec->os, "cgroupsPath", &path, err) != 0)
+        return -1;
+    if (path.has != CORDON_JSON_PRESENT || *path.text == '\0')
+        return 0;
+    size_t length = strlen(path.text);
+    if (length > CORDON_ID_HEX && strstr(path.text, "..") == NULL &&
+        strcmp(path.text + length - CORDON_ID_HEX, spec->id) == 0)
+        return 0;
+    return cordon_factread_odd(spec->os, path.text, &spec->facts->unmodelled, err);
+}
+
 static int read_root(podman_spec *spec, cordon_err *err)
 {
     static const cordon_factread_field fields[] = {
@@ -173,6 +230,7 @@ static int read_root(podman_spec *spec, cordon_err *err)
     cordon_json object = {0};
     if (cordon_json_need_object(spec->root, "root", &object, err) != 0 ||
         cordon_factread_fields(object, FIELDS(fields), spec->facts, err) != 0 ||
+        read_root_path(spec, object, err) != 0 || read_cgroup_path(spec, err) != 0 ||
         cordon_factread_fields(spec->root, FIELDS(root_fields), spec->facts, err) != 0)
         return -1;
     absent_is_no(&spec->facts->read_only_root);

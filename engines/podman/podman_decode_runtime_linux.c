@@ -27,6 +27,15 @@ static const struct {
     {"SCMP_ACT_TRAP", "trap", true},        {"SCMP_ACT_ALLOW", "allow", false},
 };
 
+static bool is_action(const char *action)
+{
+    for (size_t i = 0; i < COUNT(actions); i++) {
+        if (strcmp(actions[i].action, action) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool denies(const char *action)
 {
     for (size_t i = 0; i < COUNT(actions); i++) {
@@ -55,6 +64,8 @@ static int read_rule(podman_spec *spec, cordon_json rule, cordon_err *err)
     cordon_json list = {0};
     if (cordon_json_need_string(rule, "action", &action, err) != 0 ||
         cordon_json_need_array(rule, "names", &list, err) != 0)
+        return -1;
+    if (!is_action(action) && cordon_factread_odd(rule, action, &spec->facts->unmodelled, err) != 0)
         return -1;
     cordon_json_consume_key(rule, "args");
     cordon_json_consume_key(rule, "errnoRet");
@@ -199,7 +210,7 @@ static int read_device_rules(podman_spec *spec, cordon_json resources, cordon_er
             cordon_json_get_string(it.value, "access", &access, err) != 0 ||
             rule_text(it.value, which, sizeof which, err) != 0 ||
             cordon_fact_list_addf(rules, err, "%s %s %s", allow ? "allow" : "deny", which,
-                                  access.has == CORDON_JSON_PRESENT ? access.text : "rwm") != 0)
+                                  access.has == CORDON_JSON_PRESENT ? access.text : "") != 0)
             return -1;
     }
     if (rules->count > 0 && strcmp(rules->items[0], "deny a *:* rwm") == 0)

@@ -123,6 +123,20 @@ static bool is_own(const podman_spec *spec, const spec_mount *m)
     return false;
 }
 
+/* "lowerdir=<layers of an image>:/.../<id>/userdata/overlay/N/lower". */
+static bool is_image_layers(const char *option, const char *folder)
+{
+    static const char head[] = "lowerdir=";
+    const char *layers = option + sizeof head - 1;
+    if (strncmp(option, head, sizeof head - 1) != 0)
+        return false;
+    size_t length = strcspn(layers, ":");
+    const char *own = layers + length;
+    return podman_is_layer(layers, length) && own[0] == ':' && own[1] == '/' &&
+           strchr(own + 1, ':') == NULL && strstr(own, "/../") == NULL &&
+           strstr(own, folder) != NULL && ends_with(own, "/lower");
+}
+
 /*
  * An image mount: an overlay that Podman made below the container's folder, of lower layers alone,
  * which the kernel mounts read-only (Documentation/filesystems/overlayfs.rst).
@@ -138,13 +152,9 @@ static bool is_image(const podman_spec *spec, const spec_mount *m)
         return false;
     for (size_t i = 0; i < m->options.count; i++) {
         const char *option = m->options.items[i];
-        if (strncmp(option, "lowerdir=/", strlen("lowerdir=/")) != 0) {
-            if (!is_word_of(also, option))
-                return false;
-            continue;
-        }
-        lower++;
-        if (strstr(option, folder) == NULL || strstr(option, "/../") != NULL)
+        if (is_image_layers(option, folder))
+            lower++;
+        else if (!is_word_of(also, option))
             return false;
     }
     return lower == 1;
@@ -201,6 +211,12 @@ static int add_image(const spec_mount *m, cordon_mount_fact *fact, cordon_err *e
     return cordon_fact_text_set(&fact->target, m->target, err);
 }
 
+/* Nothing outside is part of a tmpfs; what stands as its source is a word. */
+static bool is_plain_tmpfs(const spec_mount *m)
+{
+    return strcmp(m->type, "tmpfs") == 0 && strcmp(m->source, "tmpfs") == 0;
+}
+
 static int add_mount(podman_spec *spec, const spec_mount *m, cordon_err *err)
 {
     cordon_mount_fact *fact = NULL;
@@ -211,8 +227,7 @@ static int add_mount(podman_spec *spec, const spec_mount *m, cordon_err *err)
         return add_image(m, fact, err);
     fact->read_only = read_only(m);
     if (cordon_fact_text_set(&fact->target, m->target, err) != 0 ||
-        cordon_fact_text_set(&fact->source, fact->type == CORDON_MOUNT_TMPFS ? "" : m->source,
-                             err) != 0)
+        cordon_fact_text_set(&fact->source, is_plain_tmpfs(m) ? "" : m->source, err) != 0)
         return -1;
     return add_options(m, fact, err);
 }

@@ -48,6 +48,16 @@ static int set_texts(const cordon_container_spec *s, cordon_runtime_facts *f, co
     return 0;
 }
 
+/* keep-id: the user is "uid:gid". */
+static int set_user_space(const cordon_container_spec *s, cordon_runtime_facts *f, cordon_err *err)
+{
+    int uid_length = (int)strcspn(s->user, ":");
+    if (cordon_fact_list_addf(&f->uid_map, err, "%.*s 0 1", uid_length, s->user) != 0 ||
+        cordon_fact_list_addf(&f->gid_map, err, "%s 0 1", s->user + uid_length + 1) != 0)
+        return -1;
+    return cordon_fact_list_add(&f->namespaces, "user", err);
+}
+
 static int set_lists(const cordon_container_spec *s, cordon_runtime_facts *f, cordon_err *err)
 {
     static const char *const allowed[] = {"clone", "execve", "keyctl", "mount", "read", "write"};
@@ -74,8 +84,7 @@ static int set_lists(const cordon_container_spec *s, cordon_runtime_facts *f, co
         ADD(&f->masked_paths, masked) != 0 || ADD(&f->readonly_paths, readonly) != 0 ||
         ADD(&f->namespaces, spaces) != 0 || ADD(&f->device_rules, deny) != 0)
         return -1;
-    return s->userns == CORDON_USERNS_KEEP_ID ? cordon_fact_list_add(&f->namespaces, "user", err)
-                                              : 0;
+    return s->userns == CORDON_USERNS_KEEP_ID ? set_user_space(s, f, err) : 0;
 }
 
 static void set_scalars(const cordon_container_spec *s, cordon_runtime_facts *f)
@@ -102,6 +111,10 @@ static int take_shared(const fake_container *c, cordon_runtime_facts *f, cordon_
     shown.mounts = (cordon_mount_facts){0};
     shown.ulimits = (cordon_fact_list){0};
     for (size_t i = 0; i < f->mounts.count; i++) {
+        if (f->mounts.items[i].type == CORDON_MOUNT_BIND &&
+            (cordon_fact_list_add(&f->mounts.items[i].options, "nosuid", err) != 0 ||
+             cordon_fact_list_add(&f->mounts.items[i].options, "nodev", err) != 0))
+            return -1;
         if (f->mounts.items[i].type != CORDON_MOUNT_IMAGE)
             continue;
         free(f->mounts.items[i].source);
