@@ -35,7 +35,8 @@
 /* Every call number of x32 has this bit (arch/x86/include/uapi/asm/unistd.h). */
 #define X32_BIT 0x40000000U
 
-#define ARGUMENT_LOW(n) ((uint32_t)offsetof(struct seccomp_data, args[n])) /* little-endian */
+#define ARGUMENT_LOW(n)  ((uint32_t)offsetof(struct seccomp_data, args[n])) /* little-endian */
+#define ARGUMENT_HIGH(n) (ARGUMENT_LOW(n) + 4)
 
 #define LOAD(offset)   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offset))
 #define RETURN(value)  BPF_STMT(BPF_RET | BPF_K, (value))
@@ -74,6 +75,19 @@ static const struct sock_filter program[] = {
     IF_EQUAL(SYS_clone, 4),
     LOAD(ARGUMENT_LOW(0)),
     IF_ANY_BIT(CLONE_NEWUSER, 1),
+    REFUSE(EPERM),
+    ALLOW,
+    /*
+     * The limits of another process may be set by whoever has its uid, dumpable or not: the gate's
+     * too, which then cannot tell how the command ended. Asking for them (no new ones) is harmless.
+     */
+    IF_EQUAL(SYS_prlimit64, 8),
+    LOAD(ARGUMENT_LOW(0)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 5, 0),
+    LOAD(ARGUMENT_LOW(2)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),
+    LOAD(ARGUMENT_HIGH(2)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
     REFUSE(EPERM),
     ALLOW,
     /* vsock reaches the hypervisor past every network fence; others are unused attack surface. */

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -328,6 +329,29 @@ static void who_has_a_network_gets_tcp_sockets_alone(void)
     CHECK_INT(behind_the_filter(false), 0);
 }
 
+/* 0 when only our own limits can be set, and the parent's - who stands for the gate - be read. */
+static int find_open_limit(void)
+{
+    struct rlimit now;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || cordon_filter_enter(false, false, NULL) < 0)
+        return 99;
+    if (prlimit(getppid(), RLIMIT_NOFILE, NULL, &now) < 0)
+        return 1;
+    if (prlimit(getppid(), RLIMIT_NOFILE, &now, NULL) == 0 || errno != EPERM)
+        return 2;
+    return setrlimit(RLIMIT_NOFILE, &now) < 0 ? 3 : 0;
+}
+
+static void the_limits_of_the_gate_cannot_be_set(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(find_open_limit());
+    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 0);
+}
+
 /* 0 or 1: what a fence made here says; 2 and up: it could not be tried. */
 static int fence_says_tcp_alone(void)
 {
@@ -356,4 +380,5 @@ CORDON_TEST_MAIN("gate_release", TEST(a_whole_release_is_read), TEST(the_least_r
                  TEST(a_secret_value_is_in_no_message), TEST(rules_are_read),
                  TEST(bad_rules_are_refused), TEST(each_abi_handles_its_own_rights),
                  TEST(a_rule_allows_what_it_says), TEST(who_has_a_network_gets_tcp_sockets_alone),
+                 TEST(the_limits_of_the_gate_cannot_be_set),
                  TEST(who_has_loopback_alone_keeps_datagrams))
