@@ -121,7 +121,8 @@ static int decode_network(cordon_json root, cordon_network_facts *facts, cordon_
     /* properties of Docker's swarm; no network of libpod has them */
     facts->attachable = CORDON_FACT_NO;
     facts->ingress = CORDON_FACT_NO;
-    return cordon_factread_leftovers(root, podman_network_harmless, podman_network_harmless_count, &facts->unmodelled, err);
+    return cordon_factread_leftovers(root, podman_network_harmless, podman_network_harmless_count,
+                                     &facts->unmodelled, err);
 }
 
 int podman_decode_network(const void *bytes, size_t length, cordon_network_facts *ret_facts,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A live gate on pipes, from its report to its last word; each story over the gate of this build
  * (with its sanitizers) and over the static binary. Those about other processes run it as PID 1
