@@ -62,8 +62,10 @@ static bool add_witness(witnesses *w, uint16_t port, int type)
     const struct sockaddr_in6 any = {
         .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_ANY_INIT};
     const int off = 0;
+    const int on = 1; /* an earlier test's visitors may linger */
     int fd = socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool ok = fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
+              setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
               bind(fd, (const struct sockaddr *)&any, sizeof any) == 0 &&
               (type == SOCK_DGRAM || listen(fd, 16) == 0);
     (void)snprintf(w->names[w->count], sizeof w->names[0], "%s port %u",
