@@ -11,12 +11,13 @@
 #include <sys/types.h>
 
 #include "engine.h"
+#include "gate/protocol.h"
 #include "owner.h"
 #include "subnet.h"
 
 /* Where things are inside the containers. */
 #define CORDON_PLAN_PROXY_PORT    3128
-#define CORDON_PLAN_WORKTREE      "/worktree"
+#define CORDON_PLAN_WORKTREE      CORDON_GATE_WORKTREE
 #define CORDON_PLAN_TMP           "/tmp"
 #define CORDON_PLAN_GUARD_FOLDER  "/.cordon"
 #define CORDON_PLAN_GUARD_IN_STEP CORDON_PLAN_GUARD_FOLDER "/cordon-guard"
@@ -64,6 +65,8 @@ typedef struct cordon_plan_input {
     const cordon_fact_list *step_image_labels;
     cordon_gate_delivery delivery;
     const char *worktree; /* host path or NULL */
+    dev_t worktree_dev;   /* of the folder that was approved */
+    ino_t worktree_ino;
     bool worktree_writable;
     uid_t uid; /* of the step's processes, and of what they write */
     gid_t gid;

@@ -78,6 +78,8 @@ void cordon_run_plan(cordon_run *run)
         .step_image_labels = &run->images.labels,
         .delivery = run->images.delivery,
         .worktree = invocation->worktree.path,
+        .worktree_dev = invocation->worktree.dev,
+        .worktree_ino = invocation->worktree.ino,
         .worktree_writable = invocation->policy->phase->writes && invocation->worktree.path != NULL,
         .uid = invocation->uid,
         .gid = invocation->gid,

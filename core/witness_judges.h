@@ -60,5 +60,6 @@ witness_judge cordon_judge_argv;
 witness_judge cordon_judge_memory_max;
 witness_judge cordon_judge_pids_max;
 witness_judge cordon_judge_mount;
+witness_judge cordon_judge_folder;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 /* "target\tfstype\toptions\tsuper options\tsource\troot" */
 enum {
@@ -180,6 +181,24 @@ int cordon_judge_mount(const witness_context *context, const char *value)
     spec = planned_mount(context->plan, target);
     return spec != NULL ? judge_planned_mount(context, spec, value)
                         : judge_engine_mount(context, value, target);
+}
+
+/*
+ * SECURITY: "/worktree 8:1 131074", the folder that was approved and no other: somebody who may
+ * rename in the folder above - a step of another run, say - can put a link to any folder of the
+ * host in its place while the engine mounts, and take it away before anybody looks again.
+ */
+int cordon_judge_folder(const witness_context *context, const char *value)
+{
+    const cordon_plan_input *input = &context->plan->input;
+    char expected[96];
+
+    if (input->worktree == NULL)
+        return 0;
+    (void)snprintf(expected, sizeof(expected), CORDON_PLAN_WORKTREE " %u:%u %llu",
+                   major(input->worktree_dev), minor(input->worktree_dev),
+                   (unsigned long long)input->worktree_ino);
+    return cordon_witness_equal(context, expected, value);
 }
 
 void cordon_witness_mount_target(const char *value, char ret_target[WITNESS_MOUNT_FIELD_SIZE])

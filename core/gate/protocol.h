@@ -33,6 +33,9 @@
 
 #define CORDON_GATE_NONCE_BYTES 32
 
+/* Where the worktree is inside a step. */
+#define CORDON_GATE_WORKTREE "/worktree"
+
 /* Ceilings of whole frames, header and code included. */
 #define CORDON_GATE_REPORT_MAX  (256 * 1024)
 #define CORDON_GATE_RELEASE_MAX (4 * 1024 * 1024)
@@ -49,6 +52,7 @@
  *   mount                   "target\tfstype\toptions\tsuper options\tsource\troot\toptional", from
  *                           /proc/self/mountinfo with its octal escapes kept; the last is
  *                           propagation ("master:5"), empty when private; repeated
+ *   folder                  "/worktree major:minor inode": what lies there, if anything does
  *   interface               "name up|down mtu N flags 0xHEX"; repeated
  *   address                 "name 10.213.0.3/29", v4 and v6; repeated
  *   route                   "destination/prefix via gateway|none dev name", and more behind it for

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "gate/mountinfo.h"
@@ -74,6 +76,20 @@ static int collect_mounts(const cordon_start_state *start, cordon_report *report
     if (read_whole("/proc/self/mountinfo", &buf, err) < 0)
         return -1;
     return cordon_mountinfo_facts(slice_of(&buf), report, err);
+}
+
+/*
+ * SECURITY: which folder was mounted. The engine is told a path, and what a path leads to can be
+ * another folder at the moment of the mount than before and after.
+ */
+static int collect_folder(const cordon_start_state *start, cordon_report *report, cordon_err *err)
+{
+    struct stat st;
+    (void)start;
+    if (lstat(CORDON_GATE_WORKTREE, &st) < 0)
+        return errno == ENOENT ? 0 : CORDON_FAIL_ERRNO(err, errno, CORDON_GATE_WORKTREE);
+    return cordon_report_addf(report, err, "folder", CORDON_GATE_WORKTREE " %u:%u %llu",
+                              major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino);
 }
 
 static int collect_network(const cordon_start_state *start, cordon_report *report, cordon_err *err)
@@ -287,9 +303,9 @@ static int collect_denied(const cordon_start_state *start, cordon_report *report
 
 /* Descriptors first, before any collector opens one that could be taken for inherited. */
 static collect_fn *const collectors[] = {
-    collect_fds,       collect_status, collect_process,    collect_mounts,       collect_network,
-    collect_names,     collect_limits, collect_namespaces, collect_cgroup_lines, collect_maps,
-    collect_arguments, collect_kernel, collect_denied,
+    collect_fds,     collect_status,    collect_process, collect_mounts,     collect_folder,
+    collect_network, collect_names,     collect_limits,  collect_namespaces, collect_cgroup_lines,
+    collect_maps,    collect_arguments, collect_kernel,  collect_denied,
 };
 
 int cordon_surround_facts(const cordon_start_state *start, cordon_report *report, cordon_err *err)

@@ -5,6 +5,8 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "support/fake_impl.h"
 
@@ -141,6 +143,22 @@ static int add_mounts(const cordon_container_spec *spec, cordon_fact_list *facts
     return 0;
 }
 
+/* Of a folder that is not there: device and inode 0, as in a plan that names none. */
+static int add_folder(const cordon_container_spec *spec, cordon_fact_list *facts, cordon_err *err)
+{
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        struct stat st = {0};
+        if (spec->mounts[i].type != CORDON_MOUNT_BIND)
+            continue;
+        if (stat(spec->mounts[i].source, &st) < 0)
+            st = (struct stat){0};
+        return cordon_fact_list_addf(facts, err, "folder=%s %u:%u %llu", spec->mounts[i].target,
+                                     major(st.st_dev), minor(st.st_dev),
+                                     (unsigned long long)st.st_ino);
+    }
+    return 0;
+}
+
 static const char *prefix_of(const fake_container *container, const char *network_id)
 {
     for (size_t i = 0; i < container->fake->network_count; i++) {
@@ -194,8 +212,8 @@ int fake_report(const fake_container *container, cordon_fact_list *ret_facts, co
     const cordon_container_spec *spec = &container->spec;
     if (add_ids(spec, &facts, err) != 0 || add_constant(&facts, err) != 0 ||
         add_process(spec, &facts, err) != 0 || add_mounts(spec, &facts, err) != 0 ||
-        add_network(container, &facts, err) != 0 || add_sysctls(spec, &facts, err) != 0 ||
-        add_cgroup(spec, &facts, err) != 0)
+        add_folder(spec, &facts, err) != 0 || add_network(container, &facts, err) != 0 ||
+        add_sysctls(spec, &facts, err) != 0 || add_cgroup(spec, &facts, err) != 0)
         return -1;
     *ret_facts = facts;
     facts = (cordon_fact_list){0};

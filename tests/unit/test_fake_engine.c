@@ -274,6 +274,21 @@ static void a_run_by_hand_goes_through_on_podman(void)
     check_whole_run(&fake_engine_podman);
 }
 
+/* The engine was given the right path, which led to another folder when it mounted. */
+static void a_folder_that_was_not_approved_is_refused(void)
+{
+    cordon_cleanup(rig_clear) rig r = {0};
+    fake_release release;
+    REQUIRE_OK(rig_open(&r, &fake_engine_docker), r.err);
+    REQUIRE_OK(rig_make(&r), r.err);
+    REQUIRE_OK(rig_start(&r), r.err);
+    REQUIRE_OK(rig_until(&r, CORDON_LINK_WAITING), r.err);
+    r.plan.input.worktree_ino = 131074;
+    CHECK_FAILS(rig_release(&r), r.err, CORDON_ERR_REFUSED,
+                "kernel.folder: expected /worktree 0:0 131074, found /worktree 0:0 0");
+    CHECK(!fake_engine_released(r.fake, &release));
+}
+
 static void the_proxy_says_where_it_listens(void)
 {
     cordon_cleanup(rig_clear) rig r = {0};
@@ -387,8 +402,9 @@ static void a_step_that_stays_ends_by_signal_alone(void)
 }
 
 CORDON_TEST_MAIN("fake_engine", TEST(a_run_by_hand_goes_through_on_docker),
-                 TEST(a_run_by_hand_goes_through_on_podman), TEST(the_proxy_says_where_it_listens),
-                 TEST(events_tell_what_happened_in_order),
+                 TEST(a_run_by_hand_goes_through_on_podman),
+                 TEST(a_folder_that_was_not_approved_is_refused),
+                 TEST(the_proxy_says_where_it_listens), TEST(events_tell_what_happened_in_order),
                  TEST(a_fault_strikes_the_call_that_it_is_for), TEST(a_hang_ends_at_the_deadline),
                  TEST(a_name_in_place_of_an_id_is_a_breach),
                  TEST(a_step_that_stays_ends_by_signal_alone))
