@@ -245,6 +245,9 @@ static size_t mutate(const sample *s, const cordon_runtime_facts *expected, cons
     if (!CHECK(json_text_read(text, &json)))
         return 0;
     for (size_t at = 0; at < json.count; at++) {
+        /* hundreds of names, of which the first sample's are enough */
+        if (s != samples && strstr(json.places[at].path, "].names[") != NULL)
+            continue;
         for (const char *kind = kinds; *kind; kind++) {
             cordon_autofree char *mutant = mutant_of(&json, at, *kind);
             outcome made;
