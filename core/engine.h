@@ -279,6 +279,7 @@ typedef struct cordon_event {
     char *container_id; /* network events: the container; else NULL */
     char *raw_action;   /* the daemon's word, printable */
     cordon_fact_int exit_code;
+    cordon_fact_int time_ns; /* when it happened by the daemon's clock; tells a replay */
     cordon_fact_list labels; /* the object's labels where the event carries them */
 } cordon_event;
 

@@ -131,7 +131,7 @@ static int check_pair(void *context, cordon_err *err)
     return 0;
 }
 
-static int check_engine(cordon_run *run, cordon_err *err)
+int cordon_run_look(cordon_run *run, cordon_err *err)
 {
     check_branch pairs[] = {
         {run, 0, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
@@ -177,7 +177,7 @@ static int check_silence(cordon_run *run, cordon_err *err)
 int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
 {
     cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
-    if (check_engine(run, err) != 0 ||
+    if (cordon_run_look(run, err) != 0 ||
         cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
             0 ||
         cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||

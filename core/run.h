@@ -125,6 +125,9 @@ void cordon_run_tell_unread(const cordon_run *run);
 /* Takes bytes that have arrived from the proxy; sets proxy_ended at the end of its stream. */
 int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
+/* Networks and containers as the engine shows them now, against the plan: running, unchanged. */
+int cordon_run_look(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
 /* The worktree is still the folder that was approved: same path, device and inode. */
 int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));

@@ -202,6 +202,22 @@ static int stream_lost_proxy(cordon_run *run, cordon_err *err)
                        "the proxy ended while the command ran: it failed, or somebody ended it");
 }
 
+/*
+ * The event stream had a gap: what it may have told is looked at instead. Found by looking or
+ * told by an event, a change by somebody else is the same thing.
+ */
+static int stream_check_gap(cordon_run *run, cordon_err *err)
+{
+    if (!run->watch.gap || !stream_step_goes_on(run))
+        return 0;
+    run->watch.gap = false;
+    if (cordon_run_look(run, err) == 0)
+        return 0;
+    if (err->code == CORDON_ERR_REFUSED)
+        err->code = CORDON_ERR_TAMPERED;
+    return -1;
+}
+
 /* Everything that has arrived, from everywhere. */
 static int stream_turn(cordon_run *run, cordon_err *err)
 {
@@ -212,7 +228,7 @@ static int stream_turn(cordon_run *run, cordon_err *err)
     if (stream_read_step(run, err) != 0)
         return -1;
     stream_flush(run);
-    if (stream_check_others(run, err) != 0 ||
+    if (stream_check_gap(run, err) != 0 || stream_check_others(run, err) != 0 ||
         (stream_step_goes_on(run) &&
          cordon_watch_check_left(&run->watch, &run->receipt->refusal, err) != 0))
         return -1;

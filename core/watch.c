@@ -42,6 +42,8 @@ int cordon_watch_open(cordon_watch *watch, const cordon_engine_ops *ops, void *i
                       cordon_deadline dl, cordon_err *err)
 {
     watch->ops = ops;
+    watch->impl = impl;
+    watch->dl = dl;
     watch->bytes = cordon_buf_make(CORDON_WATCH_BYTES_MAX);
     watch->step_exit_code = -1;
     return ops->events_open(impl, dl, &watch->stream, err);
@@ -183,8 +185,8 @@ int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refus
     return watch_tampered("disconnect", watch_name(WATCH_STEP), ret_refusal, err);
 }
 
-int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
-                       cordon_err *err)
+static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
+                           cordon_refusal *ret_refusal, cordon_err *err)
 {
     if (event->type == CORDON_OBJECT_CONTAINER) {
         int which = watch_member(watch, event->id);
@@ -202,6 +204,52 @@ int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_re
             return watch_network(watch, role, event, ret_refusal, err);
     }
     return watch_foreign_network(watch, event, ret_refusal, err);
+}
+
+/* Which object of the run an event is about: a container, 2 + the role of a network, or -1. */
+static int watch_object(const cordon_watch *watch, const cordon_event *event)
+{
+    int which =
+        watch_member(watch, event->type == CORDON_OBJECT_NETWORK ? event->container_id : event->id);
+
+    if (event->type == CORDON_OBJECT_CONTAINER)
+        return which;
+    for (int role = 0; role < 2; role++) {
+        if (same_id(event->id, watch->networks[role]))
+            return 2 + 2 * role + (which > 0 ? which : 0);
+    }
+    return which == WATCH_NOBODY ? WATCH_NOBODY : 8 + which;
+}
+
+/*
+ * True if this very event was judged before. Podman's log file is cut when it has grown, and its
+ * readers are then told the rest of it again; Docker's stream begins a little before it is opened.
+ */
+static bool watch_is_replay(cordon_watch *watch, const cordon_event *event)
+{
+    int object = watch_object(watch, event);
+    unsigned kept = watch->seen_count < CORDON_WATCH_SEEN ? watch->seen_count : CORDON_WATCH_SEEN;
+
+    if (!event->time_ns.known || object == WATCH_NOBODY)
+        return false;
+    for (unsigned i = 0; i < kept; i++) {
+        if (watch->seen[i].time_ns == event->time_ns.value &&
+            watch->seen[i].action == event->action && watch->seen[i].object == object)
+            return true;
+    }
+    watch->seen[watch->seen_count % CORDON_WATCH_SEEN].time_ns = event->time_ns.value;
+    watch->seen[watch->seen_count % CORDON_WATCH_SEEN].action = event->action;
+    watch->seen[watch->seen_count % CORDON_WATCH_SEEN].object = object;
+    watch->seen_count++;
+    return false;
+}
+
+int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
+                       cordon_err *err)
+{
+    if (watch_is_replay(watch, event))
+        return 0;
+    return watch_judge_new(watch, event, ret_refusal, err);
 }
 
 /* Judges the whole events that have been read so far. */
@@ -223,23 +271,54 @@ static int watch_parse(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_
     return 0;
 }
 
+/* Opens a stream that has ended or broken once more; what was missed the caller must look for. */
+static int watch_reopen(cordon_watch *watch, cordon_err *err)
+{
+    cordon_err why = *err;
+
+    if (!watch->released || ++watch->reopened > CORDON_WATCH_REOPEN_MAX)
+        return -1;
+    cordon_stream_close(watch->stream);
+    watch->stream = NULL;
+    cordon_buf_reset(&watch->bytes);
+    cordon_err_clear(err);
+    if (watch->ops->events_open(watch->impl, watch->dl, &watch->stream, err) != 0) {
+        cordon_err_wrap(err, "%s; opening it again", why.message);
+        return -1;
+    }
+    watch->gap = true;
+    return 0;
+}
+
+/* One reading. *ret_more is false when there is nothing more for now. */
+static int watch_read(cordon_watch *watch, bool *ret_more, cordon_err *err)
+{
+    char piece[8192];
+    size_t length = 0;
+    cordon_stream_state state;
+
+    *ret_more = false;
+    if (cordon_stream_read(watch->stream, piece, sizeof(piece), &length, &state, err) != 0) {
+        cordon_err_wrap(err, "the engine's event stream broke");
+        return watch_reopen(watch, err);
+    }
+    if (state == CORDON_STREAM_AGAIN)
+        return 0;
+    if (state == CORDON_STREAM_END) {
+        cordon_err_set(err, CORDON_ERR_PROTOCOL, 0, "the engine ended its event stream");
+        return watch_reopen(watch, err);
+    }
+    *ret_more = true;
+    return cordon_buf_append(&watch->bytes, piece, length, err);
+}
+
 int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
 {
-    for (;;) {
-        char piece[8192];
-        size_t length = 0;
-        cordon_stream_state state;
+    bool more = true;
 
-        if (cordon_stream_read(watch->stream, piece, sizeof(piece), &length, &state, err) != 0) {
-            cordon_err_wrap(err, "the engine's event stream broke");
-            return -1;
-        }
-        if (state == CORDON_STREAM_AGAIN)
-            return 0;
-        if (state == CORDON_STREAM_END)
-            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the engine ended its event stream");
-        if (cordon_buf_append(&watch->bytes, piece, length, err) != 0 ||
-            watch_parse(watch, ret_refusal, err) != 0)
+    while (more) {
+        if (watch_read(watch, &more, err) != 0 || watch_parse(watch, ret_refusal, err) != 0)
             return -1;
     }
+    return 0;
 }

@@ -15,6 +15,12 @@
 /* One event is a small object; a daemon that sends more without an end is not believed. */
 #define CORDON_WATCH_BYTES_MAX (256u << 10)
 
+/* More events than a run has of its own. */
+#define CORDON_WATCH_SEEN 128
+
+/* A daemon that ends its stream again and again is not watched. */
+#define CORDON_WATCH_REOPEN_MAX 16
+
 typedef struct cordon_watch {
     const cordon_engine_ops *ops;
     cordon_stream *stream;
@@ -35,6 +41,23 @@ typedef struct cordon_watch {
      * who is on the run's networks must be looked at. The looker resets it.
      */
     bool others_moved;
+    /*
+     * The stream ended or broke and was opened again: what happened in between was not seen, so
+     * everything must be looked at again. The looker resets it.
+     */
+    bool gap;
+    bool released; /* before the release a stream that is lost stays lost: nothing is released */
+    unsigned reopened;
+    void *impl;
+    cordon_deadline dl;
+    /* Events of the run's own objects that were judged: a stream that is opened again, or whose
+     * file was rotated, may tell them once more. */
+    struct {
+        int64_t time_ns;
+        cordon_event_action action;
+        int object;
+    } seen[CORDON_WATCH_SEEN];
+    unsigned seen_count;  /* in all; the place in the ring is modulo its size */
     int64_t step_left_ns; /* when the step left its network without having died; 0: it did not */
 } cordon_watch;
 
@@ -46,8 +69,8 @@ void cordon_watch_close(cordon_watch *watch);
 /*
  * Reads and judges whatever has arrived, without waiting.
  * @return 0, or -1 with TAMPERED and the refusal filled (fact "step.events", "proxy.events" or
- *         the network's), PROTOCOL for a stream that broke or ended: it is not watched any more,
- *         so nothing may go on
+ *         the network's); UNREACHABLE, PROTOCOL for a stream that ended and could not be opened
+ *         again: it is not watched any more, so nothing may go on. One that could sets `gap`.
  */
 int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));

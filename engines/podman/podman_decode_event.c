@@ -120,6 +120,15 @@ static int read_actor(cordon_json root, cordon_event *event, cordon_err *err)
     return read_labels(&attributes, event, err);
 }
 
+static int read_time(cordon_json root, cordon_event *event, cordon_err *err)
+{
+    cordon_json_i64 time = {0};
+    if (cordon_json_get_i64(root, "timeNano", &time, err) != 0)
+        return -1;
+    event->time_ns = (cordon_fact_int){time.has == CORDON_JSON_PRESENT, time.value};
+    return 0;
+}
+
 static int decode_event(cordon_json root, cordon_event *event, cordon_err *err)
 {
     const char *type = NULL;
@@ -130,6 +139,8 @@ static int decode_event(cordon_json root, cordon_event *event, cordon_err *err)
         return -1;
     event->type = type_of(type);
     event->action = action_of(action);
+    if (read_time(root, event, err) != 0)
+        return -1;
     return read_actor(root, event, err);
 }
 

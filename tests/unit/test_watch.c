@@ -366,7 +366,32 @@ static void a_step_that_ends_after_it_left_its_network_has_just_ended(void)
     CHECK_OK(check_left(&watch, NULL, &err), err);
 }
 
-CORDON_TEST_MAIN("watch", TEST(every_action_on_step_and_proxy_is_as_the_table_says),
+/* Podman cuts its log file when it has grown and tells its readers the rest of it again. */
+static void an_event_that_is_told_again_happened_once(void)
+{
+    char raw[] = "attach";
+    char id[CORDON_ID_HEX + 1];
+    cordon_watch watch = sample_watch();
+    cordon_event event = {.type = CONTAINER,
+                          .action = CORDON_EVENT_ATTACH,
+                          .id = id,
+                          .raw_action = raw,
+                          .time_ns = {true, 1000}};
+
+    (void)snprintf(id, sizeof(id), "%s", watch.step);
+    for (int i = 0; i < 3; i++) {
+        cordon_err err = CORDON_ERR_INIT;
+
+        CHECK(cordon_watch_judge(&watch, &event, NULL, &err) == 0);
+    }
+    event.time_ns.value = 1001;
+    cordon_err err = CORDON_ERR_INIT;
+    CHECK(cordon_watch_judge(&watch, &event, NULL, &err) == -1);
+    CHECK(err.code == CORDON_ERR_TAMPERED);
+}
+
+CORDON_TEST_MAIN("watch", TEST(an_event_that_is_told_again_happened_once),
+                 TEST(every_action_on_step_and_proxy_is_as_the_table_says),
                  TEST(every_action_has_a_row), TEST(nothing_that_happens_to_others_is_our_business),
                  TEST(only_create_connect_and_disconnect_may_happen_to_a_network),
                  TEST(our_own_containers_join_each_network_once),
