@@ -39,19 +39,25 @@ typedef struct make_branch {
 
 static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
 {
+    /* What the journal would not take is not asked for, and disposal need not look for it. */
+    if (cordon_journal_planned(&run->journal, role, run->invocation->owner.badges[role].name,
+                               err) != 0)
+        return -1;
     run->made[role].asked = true;
-    return cordon_journal_planned(&run->journal, role, run->invocation->owner.badges[role].name,
-                                  err);
+    return 0;
 }
 
-/* True if the engine answered that it made nothing, or was never asked. */
+/*
+ * True if the engine answered that it made nothing, or was never asked: once the request went out,
+ * a failed call of the system (no descriptor left, say) is INDETERMINATE, too.
+ */
 static bool make_was_declined(cordon_code code)
 {
     return code == CORDON_ERR_NOTFOUND || code == CORDON_ERR_CONFLICT ||
            code == CORDON_ERR_OVERLAP || code == CORDON_ERR_ENGINE ||
            code == CORDON_ERR_UNSUPPORTED || code == CORDON_ERR_INVALID ||
            code == CORDON_ERR_UNREACHABLE || code == CORDON_ERR_TIMEOUT ||
-           code == CORDON_ERR_CANCELLED;
+           code == CORDON_ERR_CANCELLED || code == CORDON_ERR_SYSTEM;
 }
 
 /* Notes an id the moment it is known, whether the create succeeded or not. */
@@ -187,7 +193,7 @@ static int make_refuse_change(cordon_run *run, cordon_role role, unsigned slot, 
 static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned attach_flags,
                       cordon_stream **ret_stream, cordon_err *err)
 {
-    const char *id = run->made[role].id;
+    const char *id;
 
     if (make_container(run, role, err) != 0 || make_check_container(run, role, slot, err) != 0)
         return -1;

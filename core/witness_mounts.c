@@ -44,6 +44,7 @@ static bool options_hold(const char *options, const char *word)
 
     for (const char *at = options; at != NULL; at = strchr(at, ',')) {
         at += *at == ',' ? 1 : 0;
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): within the text */
         if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;
     }

@@ -23,7 +23,7 @@ static bool is_hex(char c)
 
 char cordon_host_fold(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)((unsigned char)c | 0x20U) : c;
+    return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
 }
 
 static bool label_ok(const char *label, size_t length)

@@ -9,7 +9,7 @@
 #include "kit/jsonr.h"
 #include "output.h"
 
-#define JSON_MAX_BYTES (1024 * 1024)
+#define JSON_MAX_BYTES (1U << 20)
 #define SIZE_TEXT_MAX  32
 
 const char *cordon_cli_hints_size(int64_t bytes, char *ret_text, size_t size)

@@ -120,6 +120,17 @@ static void take_flag(parse *p, const cordon_cli_option *option, const char *inl
     *field = true;
 }
 
+/* False: said why. */
+static bool is_first(parse *p, const cordon_cli_option *option)
+{
+    uint64_t bit = UINT64_C(1) << (unsigned)(option - p->verb->options);
+    if (p->seen & bit)
+        PARSE_FAIL(p, "%s: given twice; keep one", option->name);
+    bool first = (p->seen & bit) == 0;
+    p->seen |= bit;
+    return first;
+}
+
 static void take_option(parse *p, const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -130,12 +141,8 @@ static void take_option(parse *p, const char *word)
                    p->verb->name);
         return;
     }
-    uint64_t bit = UINT64_C(1) << (unsigned)(option - p->verb->options);
-    if (p->seen & bit) {
-        PARSE_FAIL(p, "%s: given twice; keep one", option->name);
+    if (!is_first(p, option))
         return;
-    }
-    p->seen |= bit;
     const char *inlined = equals ? equals + 1 : NULL;
     if (option->type == CORDON_CLI_LATER)
         PARSE_FAIL(p, "%s: %s", option->name, option->help);

@@ -6,7 +6,7 @@
 
 #include "kit/jsonr.h"
 
-#define JSON_MAX_BYTES (4 * 1024 * 1024)
+#define JSON_MAX_BYTES (4U << 20)
 #define VALUE_MAX      512
 #define INDENT         2
 

@@ -154,7 +154,7 @@ int cordon_cli_probe_report_parse(const char *bytes, size_t length,
 {
     reading r = {0};
     int rc = length > CORDON_CLI_PROBE_BYTES_MAX
-                 ? CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "longer than %d bytes",
+                 ? CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "longer than %u bytes",
                                CORDON_CLI_PROBE_BYTES_MAX)
                  : read_lines(&r, bytes, length, err);
     if (rc != 0) {

@@ -13,7 +13,7 @@
 #include "kit/cleanup.h"
 #include "kit/error.h"
 
-#define CORDON_CLI_PROBE_BYTES_MAX  (1024 * 1024)
+#define CORDON_CLI_PROBE_BYTES_MAX  (1U << 20)
 #define CORDON_CLI_PROBE_LINE_MAX   8192
 #define CORDON_CLI_PROBE_CHECKS_MAX 512
 

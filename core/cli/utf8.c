@@ -72,8 +72,8 @@ void cordon_cli_base64(const void *bytes, size_t length, char *ret_text)
         group |= have > 2 ? in[i + 2] : 0;
         *out++ = digits[group >> 18];
         *out++ = digits[group >> 12 & 63];
-        *out++ = have > 1 ? digits[group >> 6 & 63] : '=';
-        *out++ = have > 2 ? digits[group & 63] : '=';
+        *out++ = (char)(have > 1 ? digits[group >> 6 & 63] : '=');
+        *out++ = (char)(have > 2 ? digits[group & 63] : '=');
     }
     *out = '\0';
 }

@@ -10,7 +10,7 @@
 #include "output.h"
 #include "report.h"
 
-#define TEXT_MAX_BYTES (1024 * 1024)
+#define TEXT_MAX_BYTES (1U << 20)
 
 static const cordon_cli_option config_options[] = {
     CORDON_CLI_ROW_CONFIG,

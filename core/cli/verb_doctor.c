@@ -14,8 +14,8 @@
 #include "report.h"
 #include "session.h"
 
-#define TEXT_MAX_BYTES (1024 * 1024)
-#define CONFIG_MAX     (1024 * 1024)
+#define TEXT_MAX_BYTES (1U << 20)
+#define CONFIG_MAX     (1U << 20)
 #define UNIX_SCHEME    "unix://"
 
 /* The key below images whose pin `cordon run` uses. */

@@ -6,7 +6,7 @@
 #include "report.h"
 #include "session.h"
 
-#define TEXT_MAX_BYTES (8 * 1024 * 1024)
+#define TEXT_MAX_BYTES (8U << 20)
 
 static const cordon_cli_option plan_options[] = {
     CORDON_CLI_ROW_VENDOR,  CORDON_CLI_ROW_PHASE,  CORDON_CLI_ROW_WORKTREE,

@@ -13,7 +13,7 @@
 #include "report.h"
 #include "session.h"
 
-#define TEXT_MAX_BYTES (2 * 1024 * 1024)
+#define TEXT_MAX_BYTES (2U << 20)
 
 /* How much of what the probe says on standard error is shown when there is no report. */
 #define STDERR_SHOWN 300

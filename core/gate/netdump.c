@@ -20,7 +20,7 @@
 /* The kernel fills at most this much per message, whatever a dump holds (netlink(7)). */
 #define ANSWER_BYTES 32768
 
-#define DUMPS_BYTES_MAX (1024 * 1024)
+#define DUMPS_BYTES_MAX (1U << 20)
 #define ROUNDS_MAX      5
 
 typedef struct dump_request {

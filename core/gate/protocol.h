@@ -37,8 +37,8 @@
 #define CORDON_GATE_WORKTREE "/worktree"
 
 /* Ceilings of whole frames, header and code included. */
-#define CORDON_GATE_REPORT_MAX  (256 * 1024)
-#define CORDON_GATE_RELEASE_MAX (4 * 1024 * 1024)
+#define CORDON_GATE_REPORT_MAX  (256U << 10)
+#define CORDON_GATE_RELEASE_MAX (4U << 20)
 #define CORDON_GATE_REPLY_MAX   256 /* STARTED and EXIT: one write(2), below PIPE_BUF */
 
 /*

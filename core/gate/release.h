@@ -19,7 +19,7 @@
 #define CORDON_RELEASE_ARGV_MAX       4096
 #define CORDON_RELEASE_ENV_MAX        1024
 #define CORDON_RELEASE_RULES_MAX      256
-#define CORDON_RELEASE_TEXT_BYTES_MAX (128 * 1024 - 1)
+#define CORDON_RELEASE_TEXT_BYTES_MAX ((128U << 10) - 1)
 #define CORDON_RELEASE_PATH_BYTES_MAX 4095
 
 typedef enum cordon_rule_kind {

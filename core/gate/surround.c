@@ -23,7 +23,7 @@
 
 /* Ceilings of the sources; /proc/self/mountinfo is the only large one. */
 #define STATUS_BYTES_MAX 65536
-#define MOUNTS_BYTES_MAX (512 * 1024)
+#define MOUNTS_BYTES_MAX (512U << 10)
 #define SMALL_BYTES_MAX  65536
 
 typedef int collect_fn(const cordon_start_state *start, cordon_report *report, cordon_err *err);

@@ -152,7 +152,7 @@ const char *cordon_err_printable(char *ret_text, size_t size, const char *foreig
     bool cut = length > size - 1;
     size_t keep = cut ? size - 4 : length;
     for (size_t i = 0; i < keep; i++)
-        ret_text[i] = foreign[i] >= ' ' && foreign[i] <= '~' ? foreign[i] : '?';
+        ret_text[i] = (char)(foreign[i] >= ' ' && foreign[i] <= '~' ? foreign[i] : '?');
     memcpy(ret_text + keep, cut ? "..." : "", cut ? 4 : 1);
     return ret_text;
 }

@@ -47,7 +47,7 @@ static void store32(uint8_t *p, uint32_t x)
 /* FIPS 180-4 section 6.2.2 step 1 */
 static void schedule(uint32_t w[64], const uint8_t *block)
 {
-    for (int t = 0; t < 16; t++)
+    for (size_t t = 0; t < 16; t++)
         w[t] = load32(block + 4 * t);
     for (int t = 16; t < 64; t++) {
         uint32_t s0 = rotr(w[t - 15], 7) ^ rotr(w[t - 15], 18) ^ w[t - 15] >> 3;
@@ -129,7 +129,7 @@ void cordon_sha256_final(cordon_sha256 *sha, uint8_t ret_digest[CORDON_SHA256_BY
     store32(length + 4, (uint32_t)bits);
     cordon_sha256_update(sha, padding, (used < 56 ? 56 : 120) - used);
     cordon_sha256_update(sha, length, sizeof length);
-    for (int i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++)
         store32(ret_digest + 4 * i, sha->state[i]);
     explicit_bzero(sha, sizeof *sha);
 }
@@ -219,6 +219,7 @@ int cordon_hex_decode(const char *text, size_t length, void *ret_bytes, size_t r
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "\"%s\" is not %zu lower-case hex digits",
                            cordon_err_printable((char[80]){0}, 80, text, length), 2 * ret_length);
     for (size_t i = 0; i < ret_length; i++)
-        out[i] = (uint8_t)(digit_value(text[2 * i]) << 4 | digit_value(text[2 * i + 1]));
+        out[i] = (uint8_t)((unsigned)digit_value(text[2 * i]) << 4 |
+                           (unsigned)digit_value(text[2 * i + 1]));
     return 0;
 }

@@ -229,7 +229,7 @@ static int add_size(cordon_fact_list *options, const char *word, cordon_err *err
     if (cordon_num_u64(word + 5, digits, 0, (uint64_t)1 << 40, &value, &scratch) != 0)
         return cordon_fact_list_add(options, word, err);
     unsigned shift = unit ? 10U * (unsigned)(unit - units + 1) : 0;
-    return cordon_fact_list_addf(options, err, "size=%llu", (unsigned long long)(value << shift));
+    return cordon_fact_list_addf(options, err, "size=%llu", (unsigned long long)value << shift);
 }
 
 static int take_word(docker_tmpfs *tmpfs, cordon_mount_fact *mount, const char *word,

@@ -138,10 +138,9 @@ static int decode_annotations(podman_decoding *d, podman_section section, cordon
             return cordon_json_fail(it.value, err, "expected string");
         if (strcmp(it.key, "io.podman.annotations.init") == 0 && d->facts->init == CORDON_FACT_YES)
             cordon_json_consume(it.value); /* the fact says it */
-        else if (cordon_json_as_string(it.value, &text, err) != 0)
-            return -1;
-        else if (!podman_own_annotation(it.key, text.text) &&
-                 cordon_factread_odd(it.value, text.text, &d->facts->unmodelled, err) != 0)
+        else if (cordon_json_as_string(it.value, &text, err) != 0 ||
+                 (!podman_own_annotation(it.key, text.text) &&
+                  cordon_factread_odd(it.value, text.text, &d->facts->unmodelled, err) != 0))
             return -1;
     }
     return 0;
