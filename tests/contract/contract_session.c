@@ -110,6 +110,13 @@ static void names_and_prefixes_are_no_ids(void)
         cordon_err log = CORDON_ERR_INIT;
         CHECK_FAILS(ops->container_log(s.impl, bad[i], 100, soon(), &text, &log), log,
                     CORDON_ERR_INVALID, "");
+        cordon_runtime_facts runtime = {0};
+        cordon_err prepare = CORDON_ERR_INIT;
+        cordon_err read = CORDON_ERR_INIT;
+        CHECK_FAILS(ops->container_prepare(s.impl, bad[i], soon(), &prepare), prepare,
+                    CORDON_ERR_INVALID, "");
+        CHECK_FAILS(ops->container_runtime(s.impl, bad[i], "/x", soon(), &runtime, &read), read,
+                    CORDON_ERR_INVALID, "");
     }
 }
 

@@ -163,6 +163,39 @@ static void a_container_of_another_id_is_not_ours(void)
                 ID);
 }
 
+/* Somebody's attach may have done it; that is as good. */
+static void a_container_is_set_up_once_or_was_already(void)
+{
+    static const struct {
+        int status;
+        const char *json;
+        cordon_code code;
+    } rows[] = {
+        {204, NULL, CORDON_OK},
+        {304, NULL, CORDON_OK},
+        {404, "{\"cause\":\"no such container\",\"message\":\"x\",\"response\":404}",
+         CORDON_ERR_NOTFOUND},
+        {409, "{\"cause\":\"container state improper\",\"message\":\"x\",\"response\":409}",
+         CORDON_ERR_CONFLICT},
+        {500, "{\"cause\":\"x\",\"message\":\"OCI runtime error\",\"response\":500}",
+         CORDON_ERR_ENGINE},
+        {200, NULL, CORDON_ERR_INDETERMINATE},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const udsd_step steps[] = {PONG,
+                                   {.method = "POST",
+                                    .path = ON_ID "/init",
+                                    .status = rows[i].status,
+                                    .json = rows[i].json}};
+        cordon_auto(rig) r = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(rig_start(&r, steps, COUNT(steps)));
+        int rc = ops->container_prepare(r.impl, ID, soon(), &err);
+        TEST_RECORDF(err.code == rows[i].code && (rc == 0) == (rows[i].code == CORDON_OK),
+                     "row %zu: %s: %.200s", i, cordon_code_name(err.code), err.message);
+    }
+}
+
 /* --- streams --- */
 
 #define ATTACH ON_ID "/attach?logs=false&stream=true&stdout=true&stderr=true&stdin=true"
@@ -380,6 +413,7 @@ CORDON_TEST_MAIN("script_podman_life", TEST(a_start_that_did_not_happen_is_no_st
                  TEST(a_container_that_never_started_has_no_exit_status),
                  TEST(a_wait_that_hangs_ends_at_its_deadline),
                  TEST(a_container_of_another_id_is_not_ours),
+                 TEST(a_container_is_set_up_once_or_was_already),
                  TEST(an_attach_is_a_101_or_a_200_and_nothing_else),
                  TEST(the_log_is_the_last_bytes_of_whole_frames),
                  TEST(events_come_one_line_at_a_time),

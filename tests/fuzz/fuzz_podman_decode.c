@@ -33,6 +33,16 @@ static void fuzz_objects(const uint8_t *data, size_t size)
     (void)!podman_decode_info(data, size, 4, &engine, &err);
 }
 
+static void fuzz_runtime(const uint8_t *data, size_t size)
+{
+    static const char id[] = "c4820af1b8627bd04daa8c4aa869da9b456418e860f6cc3298197617b6d1eefa";
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_runtime_facts) facts = {0};
+    if (podman_decode_runtime(data, size, id, &facts, &err) == 0 &&
+        (facts.seccomp_default == NULL || !facts.unmodelled.known || !facts.mounts.known))
+        abort();
+}
+
 static void fuzz_lists(const uint8_t *data, size_t size)
 {
     cordon_err err = CORDON_ERR_INIT;
@@ -55,5 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_container(data, size, 5);
     fuzz_objects(data, size);
     fuzz_lists(data, size);
+    fuzz_runtime(data, size);
     return 0;
 }
