@@ -373,11 +373,22 @@ static void dispose_report(const dispose_branch *branch)
                          branch->reason);
 }
 
+/*
+ * Nobody reads these any more, and where descriptors are short, a removal needs theirs: what could
+ * be made with them can be removed again.
+ */
+static void dispose_streams(cordon_run *run)
+{
+    cordon_watch_close(&run->watch);
+    cordon_stream_close(run->step_stream);
+    run->step_stream = NULL;
+}
+
 void cordon_run_dispose(cordon_run *run)
 {
     dispose_branch branches[CORDON_ROLE_COUNT];
 
-    run->watch.signalled = true;
+    dispose_streams(run);
     cordon_run_progress(run, "dispose", "removing what was made");
     for (int role = 0; role < CORDON_ROLE_COUNT; role++)
         branches[role] = (dispose_branch){

@@ -70,11 +70,14 @@ static const cordon_code codes[] = {
 };
 #define CODES (sizeof codes / sizeof codes[0])
 
-/* "The engine made nothing": what the contract lets core believe of a failed create. */
+/*
+ * "The engine made nothing": what the contract lets core believe of a failed create. SYSTEM is one
+ * that was never sent, for want of a descriptor, say: afterwards it would be INDETERMINATE.
+ */
 static bool is_declined(cordon_code code)
 {
     return code != CORDON_ERR_NOMEM && code != CORDON_ERR_PROTOCOL &&
-           code != CORDON_ERR_INDETERMINATE && code != CORDON_ERR_SYSTEM;
+           code != CORDON_ERR_INDETERMINATE;
 }
 
 static bool is_create(const position *at)
