@@ -190,7 +190,7 @@ static int collect_fds(const cordon_start_state *start, cordon_report *report, c
 }
 
 static const struct {
-    int resource;
+    unsigned resource; /* glibc has an enum for it, musl an int */
     const char *name;
 } limits[] = {
     {RLIMIT_AS, "as"},           {RLIMIT_CORE, "core"},         {RLIMIT_CPU, "cpu"},
