@@ -275,17 +275,19 @@ static int watch_parse(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_
 static int watch_reopen(cordon_watch *watch, cordon_err *err)
 {
     cordon_err why = *err;
+    cordon_stream *fresh = NULL;
 
     if (!watch->released || ++watch->reopened > CORDON_WATCH_REOPEN_MAX)
         return -1;
-    cordon_stream_close(watch->stream);
-    watch->stream = NULL;
-    cordon_buf_reset(&watch->bytes);
     cordon_err_clear(err);
-    if (watch->ops->events_open(watch->impl, watch->dl, &watch->stream, err) != 0) {
+    /* The broken one stays until there is another: the run's loop polls it while it ends the step. */
+    if (watch->ops->events_open(watch->impl, watch->dl, &fresh, err) != 0) {
         cordon_err_wrap(err, "%s; opening it again", why.message);
         return -1;
     }
+    cordon_stream_close(watch->stream);
+    watch->stream = fresh;
+    cordon_buf_reset(&watch->bytes);
     watch->gap = true;
     return 0;
 }
