@@ -142,6 +142,7 @@ static int leave_with(fake_scope *s, int rc, const cordon_err *err)
     fake_lock(s->fake);
     s->fake->calls[s->logged].result = rc == 0 ? CORDON_OK : err->code;
     fake_unlock(s->fake);
+    fake_outside(false);
     return rc;
 }
 
@@ -165,6 +166,7 @@ int fake_enter(fake_scope *s, void *impl, fake_op op, const char *role, cordon_d
                cordon_err *err)
 {
     *s = (fake_scope){.fake = impl, .dl = dl};
+    fake_outside(true);
     fake_lock(s->fake);
     unsigned nth = note(s, op, role);
     s->fault = strike(s->fake, op, role);

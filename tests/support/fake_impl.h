@@ -109,6 +109,12 @@ struct fake_engine {
     bool stdin_given;
 };
 
+/*
+ * The fake is the world outside: where a test makes memory run out (support/allocfail.h, linked or
+ * not), that is core's memory alone. Nests, per thread.
+ */
+void fake_outside(bool begin);
+
 void fake_lock(fake_engine *fake);
 void fake_unlock(fake_engine *fake);
 

@@ -334,6 +334,7 @@ static int run_gate(gate *g)
 static void *step_main(void *argument)
 {
     fake_container *c = argument;
+    fake_outside(true);
     gate g = {.c = c, .script = c->fake->step};
     int code = CORDON_GATE_STATUS_FAILED;
     if (cordon_random_bytes(g.nonce, sizeof g.nonce, NULL) == 0)
@@ -357,6 +358,7 @@ static void *proxy_main(void *argument)
 {
     fake_container *c = argument;
     const fake_proxy *script = &c->fake->proxy;
+    fake_outside(true);
     char ready[256];
     (void)snprintf(ready, sizeof ready, "{\"event\":\"ready\",\"listen\":\"%s\"}\n",
                    argument_after(&c->spec.command, "--listen"));

@@ -5,7 +5,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "support/allocfail.h"
 #include "support/fake_impl.h"
+
+#pragma weak allocfail_pause
+#pragma weak allocfail_resume
+
+void fake_outside(bool begin)
+{
+    if (begin && allocfail_pause)
+        allocfail_pause();
+    if (!begin && allocfail_resume)
+        allocfail_resume();
+}
 
 void fake_lock(fake_engine *fake)
 {
