@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A daemon of our own for the time of a session: a shell script stands for podman. It comes up, it
+ * does not, it ends at once, it ignores TERM; whatever it does, it and what it started are gone
+ * afterwards, and so is its folder.
+ */
+#include "session.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "support/folder.h"
+#include "support/test.h"
+
+/* What the engine would say: PROGRAM SOCKET. */
+static int serve(const char *program, const char *socket_path, char ***ret_argv, cordon_err *err)
+{
+    char **argv = calloc(3, sizeof *argv);
+    (void)err;
+    if (!argv)
+        return -1;
+    argv[0] = strdup(program);
+    argv[1] = strdup(socket_path);
+    *ret_argv = argv;
+    return 0;
+}
+
+static int serve_nothing(const char *program, const char *socket_path, char ***ret_argv,
+                         cordon_err *err)
+{
+    (void)program, (void)socket_path, (void)ret_argv;
+    return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED, "not served");
+}
+
+static const cordon_engine_ops ops = {.serve = serve};
+
+typedef struct rig {
+    test_folder folder;
+    cordon_service service;
+    cordon_err err;
+} rig;
+
+static void rig_clear(rig *r)
+{
+    cordon_service_stop(&r->service);
+    test_folder_remove(&r->folder);
+}
+CORDON_DEFINE_AUTO(rig, rig_clear)
+
+/* Starts a script; it is told its own folder as $D. */
+static bool rig_start(rig *r, const char *body)
+{
+    char script[2048];
+    if (!test_folder_make(&r->folder) || !test_subfolder(&r->folder, "run", 0700))
+        return false;
+    (void)snprintf(script, sizeof script, "#!/bin/sh\nD=%s\n%s\n", r->folder.path, body);
+    return test_file(&r->folder, "podman", script, 0700) &&
+           cordon_service_start(&ops, test_path(&r->folder, "podman"), test_path(&r->folder, "run"),
+                                &r->service, &r->err) == 0;
+}
+
+static size_t entries(test_folder *folder, const char *name)
+{
+    struct stat facts;
+    return stat(test_path(folder, name), &facts) == 0 ? (size_t)facts.st_nlink - 2 : 99;
+}
+
+static bool wait_for_file(test_folder *folder, const char *name)
+{
+    for (int i = 0; i < 500; i++) {
+        if (access(test_path(folder, name), F_OK) == 0)
+            return true;
+        (void)usleep(10000);
+    }
+    return false;
+}
+
+static long read_number(test_folder *folder, const char *name)
+{
+    FILE *file = fopen(test_path(folder, name), "re");
+    long number = -1;
+    char line[32];
+    if (file && fgets(line, sizeof line, file))
+        number = strtol(line, NULL, 10);
+    if (file)
+        (void)fclose(file);
+    return number;
+}
+
+/* Gone, or a zombie that whoever adopts orphans has not looked at yet. */
+static bool is_over(long pid)
+{
+    char path[64];
+    char line[256] = "";
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return true;
+    bool read = fgets(line, sizeof line, file) != NULL;
+    (void)fclose(file);
+    const char *state = strrchr(line, ')');
+    return !read || (state && strncmp(state, ") Z", 3) == 0);
+}
+
+/* A socket by a program that every Debian has. */
+#define MAKE_SOCKET                                                                                \
+    "perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) "      \
+    "or die; sleep 600' \"$1\" "
+
+static void it_comes_up_and_goes_with_the_session(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "exec " MAKE_SOCKET) ? 0 : -1, r.err);
+    pid_t pid = r.service.pid;
+    CHECK_CONTAINS(r.service.socket_path, "/run/cordon-service-");
+    CHECK_CONTAINS(r.service.socket_path, "/engine.sock");
+    CHECK_INT(entries(&r.folder, "run"), 1);
+    CHECK_OK(cordon_service_await(&r.service, cordon_deadline_in_ms(20000, -1), &r.err), r.err);
+    cordon_service_stop(&r.service);
+    CHECK(kill(pid, 0) != 0);
+    CHECK_INT(entries(&r.folder, "run"), 0);
+    CHECK_INT(r.service.pid, 0);
+    cordon_service_stop(&r.service);
+}
+
+static void one_that_ends_at_once_is_unreachable(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "exit 3") ? 0 : -1, r.err);
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(20000, -1), &r.err), r.err,
+                CORDON_ERR_UNREACHABLE, "ended at once");
+    cordon_service_stop(&r.service);
+    CHECK_INT(entries(&r.folder, "run"), 0);
+}
+
+static void a_program_that_is_not_there_is_unreachable(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE(test_folder_make(&r.folder) && test_subfolder(&r.folder, "run", 0700));
+    REQUIRE_OK(cordon_service_start(&ops, "/nonexistent/podman", test_path(&r.folder, "run"),
+                                    &r.service, &r.err),
+               r.err);
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(20000, -1), &r.err), r.err,
+                CORDON_ERR_UNREACHABLE, "ended at once");
+}
+
+static void one_that_never_comes_up_ends_at_the_deadline(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "exec sleep 600") ? 0 : -1, r.err);
+    pid_t pid = r.service.pid;
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(100, -1), &r.err), r.err,
+                CORDON_ERR_TIMEOUT, "engine");
+    cordon_service_stop(&r.service);
+    CHECK(kill(pid, 0) != 0);
+}
+
+static void a_file_in_place_of_the_socket_is_not_waited_out_as_one(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "echo x > \"$1\"; exec sleep 600") ? 0 : -1, r.err);
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(300, -1), &r.err), r.err,
+                CORDON_ERR_TIMEOUT, "engine");
+}
+
+static void one_that_ignores_term_is_killed_with_all_that_it_started(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "trap '' TERM\n(trap '' TERM; while :; do sleep 1; done) &\n"
+                             "echo $! > $D/child\necho > $D/up\nwhile :; do sleep 1; done")
+                   ? 0
+                   : -1,
+               r.err);
+    REQUIRE(wait_for_file(&r.folder, "up"));
+    pid_t pid = r.service.pid;
+    long child = read_number(&r.folder, "child");
+    REQUIRE(child > 1);
+    cordon_service_stop(&r.service);
+    CHECK(kill(pid, 0) != 0);
+    CHECK(is_over(child));
+}
+
+static void it_gets_a_clean_process(void)
+{
+    cordon_auto(rig) r = {0};
+    char line[64] = "";
+    int extra = open("/dev/null", O_RDONLY); /* on purpose without CLOEXEC */
+    REQUIRE_OK(rig_start(&r, "ls /proc/$$/fd | sort -n | tr '\\n' ' ' > $D/fds.new\n"
+                             "mv $D/fds.new $D/fds\nexec sleep 600")
+                   ? 0
+                   : -1,
+               r.err);
+    REQUIRE(wait_for_file(&r.folder, "fds"));
+    if (extra >= 0)
+        (void)close(extra);
+    FILE *file = fopen(test_path(&r.folder, "fds"), "re");
+    REQUIRE(file != NULL);
+    CHECK(fgets(line, sizeof line, file) != NULL);
+    (void)fclose(file);
+    /* Its standard streams, and the shell's own descriptor of the script. */
+    CHECK_CONTAINS(line, "0 1 2 ");
+    TEST_RECORDF(strlen(line) <= strlen("0 1 2 10 "), "descriptors: %s", line);
+    CHECK(getpgid(r.service.pid) == r.service.pid);
+}
+
+static void an_engine_that_is_not_served_leaves_nothing(void)
+{
+    static const cordon_engine_ops none = {.serve = serve_nothing};
+    cordon_auto(rig) r = {0};
+    REQUIRE(test_folder_make(&r.folder) && test_subfolder(&r.folder, "run", 0700));
+    CHECK_FAILS(
+        cordon_service_start(&none, "/bin/true", test_path(&r.folder, "run"), &r.service, &r.err),
+        r.err, CORDON_ERR_UNSUPPORTED, "not served");
+    CHECK_INT(entries(&r.folder, "run"), 0);
+    CHECK_INT(r.service.pid, 0);
+}
+
+static void without_a_place_for_the_socket_nothing_is_started(void)
+{
+    cordon_auto(rig) r = {0};
+    CHECK_FAILS(cordon_service_start(&ops, "/bin/true", "/nonexistent/run", &r.service, &r.err),
+                r.err, CORDON_ERR_NOTFOUND, "private folder");
+    CHECK_INT(r.service.pid, 0);
+}
+
+CORDON_TEST_MAIN("service", TEST(it_comes_up_and_goes_with_the_session),
+                 TEST(one_that_ends_at_once_is_unreachable),
+                 TEST(a_program_that_is_not_there_is_unreachable),
+                 TEST(one_that_never_comes_up_ends_at_the_deadline),
+                 TEST(a_file_in_place_of_the_socket_is_not_waited_out_as_one),
+                 TEST(one_that_ignores_term_is_killed_with_all_that_it_started),
+                 TEST(it_gets_a_clean_process), TEST(an_engine_that_is_not_served_leaves_nothing),
+                 TEST(without_a_place_for_the_socket_nothing_is_started))
