@@ -7,6 +7,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* gcc's analyzer does not know that tsearch(3) keeps what it is given. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 typedef struct handle_entry {
     const void *handle;
     cordon_handle_kind kind;

@@ -98,19 +98,20 @@ static int images_guard(const image_context *context, cordon_images *images, cor
 static int image_check_pin(const image_context *context, const char *pin,
                            const cordon_image_facts *facts, cordon_err *err)
 {
+    const char *digest = strchr(pin, '@');
+
     if (facts->id == NULL)
         return cordon_refuse(context->refusal, CORDON_REFUSED_UNKNOWN, "image.id", pin, NULL, err);
-    if (strchr(pin, '@') == NULL) {
+    if (digest == NULL) {
         if (strcmp(bare_hex(pin), facts->id) == 0)
             return 0;
         return cordon_refuse(context->refusal, CORDON_REFUSED_IMAGE, "image.id", pin, facts->id,
                              err);
     }
     for (size_t i = 0; i < facts->digests.count; i++) {
-        if (strcmp(strchr(facts->digests.items[i], '@') != NULL
-                       ? strchr(facts->digests.items[i], '@')
-                       : "",
-                   strchr(pin, '@')) == 0)
+        const char *has = strchr(facts->digests.items[i], '@');
+
+        if (has != NULL && strcmp(has, digest) == 0)
             return 0;
     }
     return cordon_refuse(context->refusal, CORDON_REFUSED_IMAGE, "image.digests", pin,
@@ -169,7 +170,7 @@ static int images_derive(const image_context *context, const cordon_image_facts 
     cordon_archive_input input = {
         .program = context->guard->bytes,
         .program_length = context->guard->length,
-        .folder = CORDON_PLAN_GUARD_FOLDER + 1,
+        .folder = &CORDON_PLAN_GUARD_FOLDER[1],
         .architecture = base->architecture,
         .base_layers = {(const char *const *)base->layers.items, base->layers.count},
         .name = name,

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "address.h"
@@ -180,19 +181,18 @@ socklen_t cordon_address_to_socket(const cordon_address *address,
 
 cordon_address cordon_address_from_socket(const struct sockaddr *socket)
 {
+    const char *bytes = (const char *)socket;
     cordon_address address = {0};
+    uint16_t port = 0;
     if (socket->sa_family == AF_INET) {
-        struct sockaddr_in in4;
-        memcpy(&in4, socket, sizeof in4);
         address.family = AF_INET;
-        address.port = ntohs(in4.sin_port);
-        memcpy(address.bytes, &in4.sin_addr, 4);
+        memcpy(&port, bytes + offsetof(struct sockaddr_in, sin_port), sizeof port);
+        memcpy(address.bytes, bytes + offsetof(struct sockaddr_in, sin_addr), 4);
     } else if (socket->sa_family == AF_INET6) {
-        struct sockaddr_in6 in6;
-        memcpy(&in6, socket, sizeof in6);
         address.family = AF_INET6;
-        address.port = ntohs(in6.sin6_port);
-        memcpy(address.bytes, &in6.sin6_addr, 16);
+        memcpy(&port, bytes + offsetof(struct sockaddr_in6, sin6_port), sizeof port);
+        memcpy(address.bytes, bytes + offsetof(struct sockaddr_in6, sin6_addr), 16);
     }
+    address.port = ntohs(port);
     return address;
 }
