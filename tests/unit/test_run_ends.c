@@ -322,6 +322,7 @@ static void end_events(void *context, fake_run *run, const char *word)
         fake_engine_end_events(run->fake);
 }
 
+/* Before the release a lost stream is the end; after it, if it cannot be opened again. */
 static void without_its_events_nothing_goes_on(void)
 {
     static const char *const words[] = {"validate", "released"};
@@ -329,8 +330,11 @@ static void without_its_events_nothing_goes_on(void)
     for (size_t i = 0; i < 2; i++) {
         cordon_auto(fake_run) run = {0};
         fake_step step = {.stays = true};
+        const fake_fault again = {FAKE_EVENTS_OPEN, NULL, 2, FAKE_FAULT_BEFORE,
+                                  CORDON_ERR_UNREACHABLE};
         REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
         fake_engine_step(run.fake, &step);
+        fake_engine_fault(run.fake, &again);
         run.at_word = end_events;
         run.at_context = (void *)(uintptr_t)words[i];
         REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
@@ -338,6 +342,44 @@ static void without_its_events_nothing_goes_on(void)
         CHECK_CONTAINS(run.result.message, "event stream");
         CHECK_INT(fake_engine_left(run.fake), 0);
     }
+}
+
+/* Podman ends its stream when it cuts its log file; what it could have told is looked at. */
+static void a_stream_that_ends_after_the_release_is_opened_again(void)
+{
+    cordon_auto(fake_run) run = {0};
+    fake_step step = {.output_bytes = 1 << 20};
+
+    REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
+    fake_engine_step(run.fake, &step);
+    run.at_word = end_events;
+    run.at_context = (void *)(uintptr_t) "released";
+    REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+    CHECK_STR(run.result.kind_name, "exited");
+    CHECK_INT(fake_engine_left(run.fake), 0);
+}
+
+static void intrude_and_end_events(void *context, fake_run *run, const char *word)
+{
+    if (strcmp(word, "released") != 0)
+        return;
+    fake_engine_intrude(run->fake, context);
+    fake_engine_end_events(run->fake);
+}
+
+static void what_happened_in_a_gap_of_the_stream_is_found_by_looking(void)
+{
+    cordon_auto(fake_run) run = {0};
+    fake_step step = {.stays = true};
+    char network[] = "vendor-network";
+
+    REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
+    fake_engine_step(run.fake, &step);
+    run.at_word = intrude_and_end_events;
+    run.at_context = network;
+    REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+    CHECK_STR(run.result.kind_name, "tampered");
+    CHECK_INT(run.result.status, 126);
 }
 
 static void vanish_when_released(void *context, fake_run *run, const char *word)
@@ -394,5 +436,7 @@ CORDON_TEST_MAIN("run_ends", TEST(a_call_that_hangs_ends_at_the_deadline),
                  TEST(a_reader_that_stalls_does_not_stop_the_deadline),
                  TEST(what_others_do_to_our_objects_is_tampering),
                  TEST(without_its_events_nothing_goes_on),
+                 TEST(a_stream_that_ends_after_the_release_is_opened_again),
+                 TEST(what_happened_in_a_gap_of_the_stream_is_found_by_looking),
                  TEST(a_container_that_vanishes_ends_the_run),
                  TEST(whoever_else_is_on_the_network_refuses_the_release))
