@@ -280,7 +280,8 @@ static int watch_reopen(cordon_watch *watch, cordon_err *err)
     if (!watch->released || ++watch->reopened > CORDON_WATCH_REOPEN_MAX)
         return -1;
     cordon_err_clear(err);
-    /* The broken one stays until there is another: the run's loop polls it while it ends the step. */
+    /* The broken one stays until there is another: the run's loop polls it while it ends the step.
+     */
     if (watch->ops->events_open(watch->impl, watch->dl, &fresh, err) != 0) {
         cordon_err_wrap(err, "%s; opening it again", why.message);
         return -1;
