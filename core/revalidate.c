@@ -174,10 +174,30 @@ static int check_silence(cordon_run *run, cordon_err *err)
                        state == CORDON_STREAM_END ? "ended" : "spoke");
 }
 
+/*
+ * A difference that somebody made is told by its event, too: that is its name then, the same on
+ * every engine, whichever fact shows it first.
+ */
+static int check_looks(cordon_run *run, cordon_err *err)
+{
+    cordon_refusal change = {0};
+    cordon_err told = CORDON_ERR_INIT;
+
+    if (cordon_run_look(run, err) == 0)
+        return 0;
+    if (err->code == CORDON_ERR_REFUSED && cordon_watch_drain(&run->watch, &change, &told) != 0 &&
+        told.code == CORDON_ERR_TAMPERED) {
+        run->refusals[0] = change;
+        run->refusals[1] = change;
+        *err = told;
+    }
+    return -1;
+}
+
 int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
 {
     cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
-    if (cordon_run_look(run, err) != 0 ||
+    if (check_looks(run, err) != 0 ||
         cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
             0 ||
         cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||

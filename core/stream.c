@@ -150,7 +150,7 @@ static int stream_intruded(cordon_run *run, cordon_role role, const char *found,
     char fact[64];
 
     (void)snprintf(fact, sizeof(fact), "%s.endpoints", cordon_role_name(role));
-    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_FOREIGN, fact,
+    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, fact,
                         "the proxy and the step alone", found, NULL);
     return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
                        "%s: expected the proxy and the step alone, found "
@@ -438,10 +438,19 @@ static int settle_silent(cordon_run *run, cordon_err *err)
 {
     int code = -1;
 
+    /* Who ended it may have been told by now. */
+    if (cordon_watch_drain(&run->watch, &run->receipt->refusal, err) != 0) {
+        if (err->code == CORDON_ERR_TAMPERED)
+            return -1;
+        cordon_err_clear(err);
+    }
     if (run->ops->container_wait(run->impl, run->made[CORDON_ROLE_STEP].id,
                                  cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &code, err) != 0) {
-        if (err->code == CORDON_ERR_NOTFOUND)
+        if (err->code == CORDON_ERR_NOTFOUND) {
             err->code = CORDON_ERR_TAMPERED; /* whoever removed it, it was not the run */
+            (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, "step.state",
+                                "ended by its gate", "removed", NULL);
+        }
         return -1;
     }
     if (run->link.start_errnum != 0 &&
@@ -454,6 +463,8 @@ static int settle_silent(cordon_run *run, cordon_err *err)
     if (code == CORDON_GATE_STATUS_NOT_RELEASED || code == CORDON_GATE_STATUS_FAILED)
         return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the gate gave up with status %d: %s", code,
                            CORDON_QUOTE(gate_words(run)));
+    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, "step.state",
+                        "ended by its gate", "ended from outside", NULL);
     return CORDON_FAIL(err, CORDON_ERR_TAMPERED, "the step was ended from outside, with status %d",
                        code);
 }

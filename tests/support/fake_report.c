@@ -159,14 +159,18 @@ static int add_folder(const cordon_container_spec *spec, cordon_fact_list *facts
     return 0;
 }
 
+/* Networks never go before the fake does, so the text stays. */
 static const char *prefix_of(const fake_container *container, const char *network_id)
 {
+    const char *prefix = "0.0.0.0/0";
+    fake_lock(container->fake);
     for (size_t i = 0; i < container->fake->network_count; i++) {
         const fake_network *network = container->fake->networks[i];
         if (strcmp(network->id, network_id) == 0)
-            return network->spec.subnet;
+            prefix = network->spec.subnet;
     }
-    return "0.0.0.0/0";
+    fake_unlock(container->fake);
+    return prefix;
 }
 
 static int add_network(const fake_container *container, cordon_fact_list *facts, cordon_err *err)

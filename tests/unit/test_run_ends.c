@@ -8,7 +8,9 @@
 #include "support/run_case.h"
 
 /* Long enough to come to the call that hangs, short enough to be waited for. */
-#define SHORT_MS 2000
+#define SHORT_MS 6000
+/* Long enough for a release, on whatever machine and under whatever sanitizer. */
+#define LONG_MS 10000
 
 typedef struct position {
     fake_op op;
@@ -169,11 +171,13 @@ static void a_running_command_is_asked_and_then_killed(void)
         cordon_auto(fake_run) run = {0};
         fake_step step = {.stays = true, .ignores_term = running[i].ignores_term};
         fake_run_options options = {.grace = running[i].grace,
-                                    .deadline_ms = running[i].cancel ? 0 : SHORT_MS};
+                                    .deadline_ms = running[i].cancel ? 0 : LONG_MS};
+        fake_release release;
         REQUIRE_OK(fake_run_open(&run, &options) ? 0 : -1, run.err);
         fake_engine_step(run.fake, &step);
         run.at_word = running[i].cancel ? cancel_when_released : NULL;
         REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+        REQUIRE(fake_engine_released(run.fake, &release));
         TEST_RECORDF(strcmp(run.result.kind_name, running[i].kind) == 0, "%s: %s %s",
                      running[i].name, run.result.kind_name, run.result.message);
         TEST_RECORDF(fake_engine_count(run.fake, FAKE_CONTAINER_SIGNAL, "step") ==

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cases EA5 and RL4: a daemon that takes a create, drops or changes one field of it and answers
+ * 201. Every field of every create that Cordon sends is dropped, one at a time, on the real engine;
+ * what was made is inspected and judged by core's own tables (and, on libpod, what the OCI runtime
+ * got). Each is refused with its fact - or stands in the list below: there the engine does by
+ * itself what was asked, or the address in force is compared once it runs. The hostile changes show
+ * that the facts answer where a drop alone changes nothing. A few go through whole runs.
+ */
+#include "bench.h"
+#include "factread.h"
+#include "play.h"
+
+#include <stdlib.h>
+
+enum { DOCKER = 1, PODMAN = 2, ROOTLESS = 4, LIBPOD = PODMAN | ROOTLESS, ALL = 7 };
+
+static unsigned engine_bit(void)
+{
+    return real_is_docker() ? DOCKER : strcmp(real.word, "podman") == 0 ? PODMAN : ROOTLESS;
+}
+
+/* --- Drops that change nothing ---------------------------------------------------------------- */
+
+typedef struct same {
+    unsigned engines;
+    const char *path; /* pattern of cordon_factread_path_matches */
+    const char *why;
+} same;
+
+#define DEFAULT "the engine's own default is what was asked for"
+#define ADDRESS "the address in force is compared once it runs"
+#define CLIENT  "about this client or this request alone"
+
+static const same sames[] = {
+    {DOCKER, "$.Domainname", DEFAULT},
+    {DOCKER, "$.Tty", DEFAULT},
+    {DOCKER, "$.OpenStdin", DEFAULT}, /* of the proxy */
+    {DOCKER, "$.StdinOnce", DEFAULT},
+    {DOCKER, "$.AttachStdin", CLIENT},
+    {DOCKER, "$.AttachStdout", CLIENT},
+    {DOCKER, "$.AttachStderr", CLIENT},
+    {DOCKER, "$.ExposedPorts", DEFAULT},
+    {DOCKER, "$.Volumes", DEFAULT},
+    {DOCKER, "$.HostConfig.Privileged", DEFAULT},
+    {DOCKER, "$.HostConfig.CapAdd", DEFAULT},
+    {DOCKER, "$.HostConfig.GroupAdd", DEFAULT},
+    {DOCKER, "$.HostConfig.MaskedPaths", DEFAULT},
+    {DOCKER, "$.HostConfig.ReadonlyPaths", DEFAULT},
+    {DOCKER, "$.HostConfig.Devices", DEFAULT},
+    {DOCKER, "$.HostConfig.DeviceRequests", DEFAULT},
+    {DOCKER, "$.HostConfig.DeviceCgroupRules", DEFAULT},
+    {DOCKER, "$.HostConfig.PidMode", DEFAULT},
+    {DOCKER, "$.HostConfig.IpcMode", DEFAULT},
+    {DOCKER, "$.HostConfig.UTSMode", DEFAULT},
+    {DOCKER, "$.HostConfig.UsernsMode", DEFAULT},
+    {DOCKER, "$.HostConfig.CgroupParent", DEFAULT},
+    {DOCKER, "$.HostConfig.CgroupnsMode", "the default of cgroup v2; refused on v1"},
+    {DOCKER, "$.HostConfig.Dns", DEFAULT}, /* of the proxy, which has the engine's */
+    {DOCKER, "$.HostConfig.DnsOptions", DEFAULT},
+    {DOCKER, "$.HostConfig.ExtraHosts", DEFAULT},
+    {DOCKER, "$.HostConfig.Links", DEFAULT},
+    {DOCKER, "$.HostConfig.PortBindings", DEFAULT},
+    {DOCKER, "$.HostConfig.PublishAllPorts", DEFAULT},
+    {DOCKER, "$.HostConfig.ShmSize", DEFAULT}, /* of the step */
+    {DOCKER, "$.HostConfig.OomKillDisable", DEFAULT},
+    {DOCKER, "$.HostConfig.Ulimits[0].*", DEFAULT}, /* core: 0 */
+    {DOCKER, "$.HostConfig.RestartPolicy**", DEFAULT},
+    {DOCKER, "$.HostConfig.AutoRemove", DEFAULT},
+    {DOCKER, "$.HostConfig.LogConfig.Config", "no log is kept, so it has no bound"},
+    {DOCKER, "$.HostConfig.Mounts", DEFAULT}, /* of the proxy */
+    {DOCKER, "$.HostConfig.Mounts[*].BindOptions.Propagation", DEFAULT},
+    {DOCKER, "$.HostConfig.Tmpfs", DEFAULT}, /* of the proxy */
+    {DOCKER, "$.HostConfig.Binds", DEFAULT},
+    {DOCKER, "$.HostConfig.VolumesFrom", DEFAULT},
+    {DOCKER, "$.CheckDuplicate", CLIENT},
+    {DOCKER, "$.Driver", DEFAULT},
+    {DOCKER, "$.Internal", DEFAULT}, /* of the egress network */
+    {DOCKER, "$.Attachable", DEFAULT},
+    {DOCKER, "$.Ingress", DEFAULT},
+    {DOCKER, "$.EnableIPv6", DEFAULT},
+    {DOCKER, "$.IPAM.Driver", DEFAULT},
+    {DOCKER, "$.Options", DEFAULT}, /* of the egress network */
+    {LIBPOD, "$.terminal", DEFAULT},
+    {LIBPOD, "$.env_host", DEFAULT},
+    {LIBPOD, "$.httpproxy", "TO4: the service has no proxy here; the environment is compared"},
+    {LIBPOD, "$.init", DEFAULT},
+    {LIBPOD, "$.systemd", "no systemd is named in the command, so none is guessed"},
+    {LIBPOD, "$.sdnotifyMode", "nobody is notified"},
+    {LIBPOD, "$.umask", DEFAULT},
+    {LIBPOD, "$.privileged", DEFAULT},
+    {LIBPOD, "$.cap_add", DEFAULT},
+    {LIBPOD, "$.seccomp_policy", DEFAULT},
+    {LIBPOD, "$.selinux_opts", DEFAULT},
+    {LIBPOD, "$.groups", DEFAULT},
+    {LIBPOD, "$.pidns**", DEFAULT},
+    {LIBPOD, "$.ipcns**", DEFAULT},
+    {LIBPOD, "$.utsns**", DEFAULT},
+    {LIBPOD, "$.cgroupns**", "the default of cgroup v2; refused on v1"},
+    {LIBPOD, "$.netns**", DEFAULT},
+    {LIBPOD, "$.userns**", DEFAULT}, /* of the proxy, and of every rootful container */
+    {LIBPOD, "$.read_write_tmpfs", DEFAULT},
+    {LIBPOD, "$.image_volume_mode", "the image has none"},
+    {LIBPOD, "$.volumes", DEFAULT},
+    {LIBPOD, "$.overlay_volumes", DEFAULT},
+    {LIBPOD, "$.volumes_from", DEFAULT},
+    {LIBPOD, "$.devices", DEFAULT},
+    {LIBPOD, "$.secrets", DEFAULT},
+    {LIBPOD, "$.publish_image_ports", DEFAULT},
+    {LIBPOD, "$.portmappings", DEFAULT},
+    {LIBPOD, "$.expose", DEFAULT},
+    {LIBPOD, "$.dns_option", DEFAULT},
+    {LIBPOD, "$.restart_policy", DEFAULT},
+    {LIBPOD, "$.remove", DEFAULT},
+    {LIBPOD, "$.use_image_resolve_conf", DEFAULT},
+    {LIBPOD, "$.use_image_hosts", "Podman 4 shows the hosts file once it runs"},
+    {LIBPOD, "$.env.HOSTNAME", DEFAULT},
+    {LIBPOD, "$.env.HOME", DEFAULT},
+    {LIBPOD, "$.user", "keep-id's default is the same user"},
+    {LIBPOD, "$.work_dir", DEFAULT},
+    {LIBPOD, "$.stdin", DEFAULT}, /* of the proxy */
+    {LIBPOD, "$.stop_signal", DEFAULT},
+    {LIBPOD, "$.stop_timeout", DEFAULT},
+    {LIBPOD, "$.networks.*.static_ips**", ADDRESS},
+    {LIBPOD, "$.networks.*.interface_name", "its address and its network are what is compared"},
+    {LIBPOD, "$.mounts", DEFAULT},        /* of the proxy */
+    {LIBPOD, "$.image_volumes", DEFAULT}, /* of the proxy */
+    {LIBPOD, "$.mounts[*].source", DEFAULT},
+    {LIBPOD, "$.mounts[0].options[*]", DEFAULT},
+    {LIBPOD, "$.mounts[1].type", DEFAULT},
+    {LIBPOD, "$.mounts[1].options[*]", DEFAULT},
+    {LIBPOD, "$.image_volumes[*].ReadWrite", DEFAULT},
+    {LIBPOD, "$.r_limits[2].*", DEFAULT}, /* core: 0 */
+    {LIBPOD, "$.driver", DEFAULT},
+    {LIBPOD, "$.internal", DEFAULT}, /* of the egress network */
+    {LIBPOD, "$.dns_enabled", DEFAULT},
+    {LIBPOD, "$.ipv6_enabled", DEFAULT},
+};
+
+static const char *why_silent(const char *path)
+{
+    for (size_t i = 0; i < sizeof sames / sizeof sames[0]; i++) {
+        if ((sames[i].engines & engine_bit()) != 0 &&
+            cordon_factread_path_matches(sames[i].path, path))
+            return sames[i].why;
+    }
+    return NULL;
+}
+
+/* --- Changes that must show ------------------------------------------------------------------- */
+
+/*
+ * code     of the refusal, without its prefix; NULL: the engine declines such a create itself
+ * fact     without the object's name; NULL with the code
+ */
+typedef struct hostile {
+    unsigned engines;
+    cordon_role role;
+    bench_change change;
+    const char *code;
+    const char *fact;
+} hostile;
+
+#define STEP   CORDON_ROLE_STEP
+#define PROXY  CORDON_ROLE_PROXY
+#define VENDOR CORDON_ROLE_VENDOR_NETWORK
+#define EGRESS CORDON_ROLE_EGRESS_NETWORK
+#define SET(path, value)                                                                           \
+    {                                                                                              \
+        path, value, NULL                                                                          \
+    }
+#define ADD(path, member)                                                                          \
+    {                                                                                              \
+        path, NULL, member                                                                         \
+    }
+#define HOST(key) "$.HostConfig." key
+#define FUSE                                                                                       \
+    "[{\"PathOnHost\":\"/dev/fuse\",\"PathInContainer\":\"/dev/fuse\",\"CgroupPermissions\":"      \
+    "\"rwm\"}]"
+
+static const hostile docker_hostiles[] = {
+    {DOCKER, STEP, SET("$.Domainname", "\"x\""), "MISMATCH", "domainname"},
+    {DOCKER, STEP, SET("$.Tty", "true"), "MISMATCH", "tty"},
+    {DOCKER, PROXY, SET("$.OpenStdin", "true"), "MISMATCH", "open_stdin"},
+    {DOCKER, STEP, ADD("$.Env", "\"LD_PRELOAD=/x.so\""), "MISMATCH", "environment"},
+    {DOCKER, PROXY, ADD("$.Env", "\"HTTPS_PROXY=http://x.test\""), "MISMATCH", "environment"},
+    {DOCKER, STEP, SET("$.StopSignal", "\"SIGKILL\""), "MISMATCH", "stop_signal"},
+    {DOCKER, STEP, SET("$.Healthcheck", "{\"Test\":[\"CMD\",\"x\"]}"), "MISMATCH", "healthcheck"},
+    {DOCKER, STEP, SET("$.ExposedPorts", "{\"80/tcp\":{}}"), "MISMATCH", "exposed_ports"},
+    {DOCKER, STEP, SET("$.Volumes", "{\"/v\":{}}"), "MISMATCH", "mounts"},
+    {DOCKER, STEP, ADD("$", "\"NetworkDisabled\":true"), "MISMATCH", "endpoints"},
+    {DOCKER, STEP, ADD("$", "\"Shell\":[\"/bin/sh\"]"), "UNMODELLED", "unmodelled"},
+    {DOCKER, STEP, ADD("$", "\"OnBuild\":[\"RUN x\"]"), "UNMODELLED", "unmodelled"},
+    {DOCKER, STEP, SET(HOST("Privileged"), "true"), "MISMATCH", "privileged"},
+    {DOCKER, PROXY, SET(HOST("Privileged"), "true"), "MISMATCH", "privileged"},
+    {DOCKER, STEP, SET(HOST("CapAdd"), "[\"SYS_ADMIN\"]"), "MISMATCH", "capabilities"},
+    {DOCKER, STEP, ADD(HOST("SecurityOpt"), "\"seccomp=unconfined\""), "MISMATCH",
+     "security_options"},
+    {DOCKER, PROXY, ADD(HOST("SecurityOpt"), "\"seccomp=unconfined\""), "MISMATCH",
+     "security_options"},
+    {DOCKER, STEP, ADD(HOST("SecurityOpt"), "\"label=disable\""), "MISMATCH", "security_options"},
+    {DOCKER, STEP, SET(HOST("GroupAdd"), "[\"0\"]"), "MISMATCH", "extra_groups"},
+    {DOCKER, STEP, SET(HOST("MaskedPaths"), "[]"), "MISMATCH", "masked_paths"},
+    {DOCKER, PROXY, SET(HOST("MaskedPaths"), "[]"), "MISMATCH", "masked_paths"},
+    {DOCKER, STEP, SET(HOST("ReadonlyPaths"), "[]"), "MISMATCH", "readonly_paths"},
+    {DOCKER, STEP, SET(HOST("Devices"), FUSE), "MISMATCH", "devices"},
+    {DOCKER, STEP, SET(HOST("DeviceCgroupRules"), "[\"c 10:229 rwm\"]"), "MISMATCH", "devices"},
+    {DOCKER, STEP, SET(HOST("PidMode"), "\"host\""), "MISMATCH", "security_options"},
+    {DOCKER, STEP, SET(HOST("IpcMode"), "\"host\""), "MISMATCH", "security_options"},
+    {DOCKER, STEP, SET(HOST("IpcMode"), "\"shareable\""), "MISMATCH", "ipc_mode"},
+    {DOCKER, STEP, SET(HOST("UTSMode"), "\"host\""), NULL, NULL},
+    {DOCKER, STEP, SET(HOST("UsernsMode"), "\"host\""), "MISMATCH", "user_mode"},
+    {DOCKER, STEP, SET(HOST("CgroupnsMode"), "\"host\""), "MISMATCH", "cgroup_mode"},
+    {DOCKER, STEP, SET(HOST("CgroupParent"), "\"/foreign\""), "MISMATCH", "cgroup_parent"},
+    {DOCKER, STEP, SET(HOST("NetworkMode"), "\"host\""), "MISMATCH", "network_mode"},
+    {DOCKER, PROXY, SET(HOST("Dns"), "[\"9.9.9.9\"]"), "MISMATCH", "dns_servers"},
+    {DOCKER, STEP, SET(HOST("DnsOptions"), "[\"ndots:5\"]"), "MISMATCH", "dns_options"},
+    {DOCKER, STEP, SET(HOST("ExtraHosts"), "[\"x.test:1.2.3.4\"]"), "MISMATCH", "extra_hosts"},
+    {DOCKER, STEP, SET(HOST("PortBindings"), "{\"80/tcp\":[{\"HostPort\":\"18080\"}]}"), "MISMATCH",
+     "published_ports"},
+    {DOCKER, STEP, SET(HOST("PublishAllPorts"), "true"), "MISMATCH", "publish_all"},
+    {DOCKER, STEP, SET(HOST("ShmSize"), "1048576"), "MISMATCH", "shm_bytes"},
+    {DOCKER, STEP, SET(HOST("OomKillDisable"), "true"), "MISMATCH", "oom_kill_disable"},
+    {DOCKER, STEP, SET(HOST("Ulimits[0].Hard"), "9"), "MISMATCH", "ulimits"},
+    {DOCKER, STEP, SET(HOST("RestartPolicy.Name"), "\"always\""), "MISMATCH", "restart_policy"},
+    {DOCKER, STEP, SET(HOST("AutoRemove"), "true"), "MISMATCH", "auto_remove"},
+    {DOCKER, STEP, SET(HOST("Init"), "true"), "MISMATCH", "init"},
+    {DOCKER, PROXY, SET(HOST("Init"), "true"), "MISMATCH", "init"},
+    {DOCKER, STEP, SET(HOST("LogConfig.Type"), "\"json-file\""), "MISMATCH", "log_driver"},
+    {DOCKER, STEP, SET(HOST("Mounts[0].BindOptions.Propagation"), "\"rshared\""), "MISMATCH",
+     "mounts[/worktree].propagation"},
+    {DOCKER, STEP, SET(HOST("Tmpfs[\"/tmp\"]"), "\"rw,exec,suid,dev\""), "MISMATCH",
+     "mounts[/tmp].options"},
+    {DOCKER, PROXY, SET(HOST("Tmpfs"), "{\"/x\":\"\"}"), "MISMATCH", "mounts"},
+    {DOCKER, STEP, SET(HOST("Binds"), "[\"/etc:/x\"]"), "MISMATCH", "mounts"},
+    {DOCKER, STEP, ADD("$.HostConfig", "\"CpuShares\":512"), "UNMODELLED", "unmodelled"},
+    {DOCKER, STEP, ADD("$.HostConfig", "\"CpusetCpus\":\"0\""), "UNMODELLED", "unmodelled"},
+    {DOCKER, STEP, ADD("$.HostConfig", "\"Isolation\":\"default\""), "UNMODELLED", "unmodelled"},
+    {DOCKER, STEP, ADD("$.HostConfig", "\"VolumeDriver\":\"local\""), "UNMODELLED", "unmodelled"},
+    {DOCKER, VENDOR, SET("$.Name", "\"other\""), "FOREIGN", "name"},
+    {DOCKER, VENDOR, SET("$.Attachable", "true"), "MISMATCH", "attachable"},
+    {DOCKER, VENDOR, SET("$.IPAM.Config[0].Subnet", "\"10.219.70.0/24\""), "MISMATCH", "subnets"},
+    {DOCKER, VENDOR, ADD("$.Options", "\"com.docker.network.bridge.name\":\"atkbr\""), "MISMATCH",
+     "options"},
+    {DOCKER, EGRESS, SET("$.Internal", "true"), "MISMATCH", "internal"},
+    {DOCKER, EGRESS,
+     ADD("$.Options", "\"com.docker.network.bridge.enable_ip_masquerade\":\"false\""), "MISMATCH",
+     "options"},
+};
+
+#define UNCONFINED ADD("$", "\"seccomp_profile_path\":\"unconfined\"")
+#define OVERLAY    SET("$.overlay_volumes", "[{\"source\":\"/etc\",\"destination\":\"/x\"}]")
+
+static const hostile podman_hostiles[] = {
+    {LIBPOD, STEP, SET("$.name", "\"other\""), "FOREIGN", "name"},
+    {LIBPOD, STEP, SET("$.terminal", "true"), "MISMATCH", "tty"},
+    {LIBPOD, STEP, SET("$.env_host", "true"), "MISMATCH", "environment"},
+    {LIBPOD, PROXY, SET("$.env_host", "true"), "MISMATCH", "environment"},
+    {LIBPOD, STEP, ADD("$.env", "\"LD_PRELOAD\":\"/x.so\""), "MISMATCH", "environment"},
+    {LIBPOD, PROXY, ADD("$.env", "\"HTTPS_PROXY\":\"http://x.test\""), "MISMATCH", "environment"},
+    {LIBPOD, STEP, SET("$.privileged", "true"), "MISMATCH", "privileged"},
+    {PODMAN, STEP, SET("$.cap_add", "[\"CAP_SYS_ADMIN\"]"), "MISMATCH", "capabilities"},
+    {LIBPOD, STEP, SET("$.groups", "[\"0\"]"), "MISMATCH", "extra_groups"},
+    {LIBPOD, STEP, SET("$.pidns", "{\"nsmode\":\"host\"}"), "MISMATCH", "pid_mode"},
+    {LIBPOD, STEP, SET("$.ipcns", "{\"nsmode\":\"host\"}"), NULL, NULL},
+    {LIBPOD, STEP, SET("$.utsns", "{\"nsmode\":\"host\"}"), NULL, NULL},
+    {LIBPOD, STEP, SET("$.netns", "{\"nsmode\":\"host\"}"), NULL, NULL},
+    {LIBPOD, STEP, SET("$.cgroupns", "{\"nsmode\":\"host\"}"), "MISMATCH", "cgroup_mode"},
+    {LIBPOD, STEP, OVERLAY, "MISMATCH", "runtime.mounts"},
+    {LIBPOD, PROXY, OVERLAY, "MISMATCH", "runtime.mounts"},
+    {PODMAN, STEP, SET("$.devices", "[{\"path\":\"/dev/fuse\"}]"), "MISMATCH", "devices"},
+    {ROOTLESS, STEP, SET("$.devices", "[{\"path\":\"/dev/fuse\"}]"), "MISMATCH",
+     "runtime.root_propagation"}, /* it comes with a bind */
+    {LIBPOD, STEP, SET("$.portmappings", "[{\"host_port\":18080,\"container_port\":80}]"),
+     "MISMATCH", "published_ports"},
+    {LIBPOD, STEP, SET("$.dns_option", "[\"ndots:5\"]"), "MISMATCH", "dns_options"},
+    {LIBPOD, STEP, SET("$.restart_policy", "\"always\""), "MISMATCH", "restart_policy"},
+    {LIBPOD, STEP, SET("$.remove", "true"), "MISMATCH", "auto_remove"},
+    {LIBPOD, STEP, SET("$.log_configuration", "{\"driver\":\"k8s-file\"}"), "MISMATCH",
+     "log_driver"},
+    {LIBPOD, STEP, SET("$.stop_signal", "9"), "MISMATCH", "stop_signal"},
+    {LIBPOD, STEP, SET("$.init", "true"), "MISMATCH", "argv"},
+    {LIBPOD, STEP, UNCONFINED, "MISMATCH", "runtime.seccomp_default"},
+    {LIBPOD, PROXY, UNCONFINED, "MISMATCH", "runtime.seccomp_default"},
+    {LIBPOD, STEP, ADD("$", "\"unmask\":[\"ALL\"]"), "MISMATCH", "runtime.masked_paths"},
+    {LIBPOD, PROXY, ADD("$", "\"unmask\":[\"ALL\"]"), "MISMATCH", "runtime.masked_paths"},
+    {LIBPOD, STEP, ADD("$", "\"cgroup_parent\":\"/foreign\""), "MISMATCH", "cgroup_parent"},
+    {LIBPOD, VENDOR, SET("$.name", "\"other\""), "FOREIGN", "name"},
+    {LIBPOD, VENDOR, SET("$.dns_enabled", "true"), "MISMATCH", "host_address"},
+    {LIBPOD, VENDOR, SET("$.subnets[0].subnet", "\"10.219.70.0/24\""), "MISMATCH", "subnets"},
+    {LIBPOD, VENDOR, ADD("$.options", "\"mtu\":\"1400\""), "MISMATCH", "options"},
+    {LIBPOD, EGRESS, SET("$.internal", "true"), "MISMATCH", "internal"},
+};
+
+/* --- The bench -------------------------------------------------------------------------------- */
+
+static bench the_bench;
+
+static void an_honest_create_is_accepted(void)
+{
+    static char tree[192];
+    (void)snprintf(tree, sizeof tree, "%s", real_worktree("tree"));
+    REQUIRE(bench_open(&the_bench, tree));
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
+        cordon_refusal refusal = {0};
+        char message[256];
+        TEST_RECORDF(bench_try(&the_bench, (cordon_role)role, NULL, &refusal, message) ==
+                         BENCH_SILENT,
+                     "%s: %s", cordon_role_name((cordon_role)role), message);
+    }
+}
+
+static void check_drop(cordon_role role, const char *path, unsigned counts[5])
+{
+    const bench_change change = {.path = path};
+    cordon_refusal refusal = {0};
+    char message[256];
+    bench_verdict verdict = bench_try(&the_bench, role, &change, &refusal, message);
+    const char *name = cordon_role_name(role);
+    counts[verdict]++;
+    TEST_RECORDF(verdict != BENCH_BROKEN, "%s without %s: not tried", name, path);
+    TEST_RECORDF(verdict != BENCH_SILENT || why_silent(path), "%s without %s: UNCONFIRMED", name,
+                 path);
+    TEST_RECORDF(verdict != BENCH_REFUSED || strncmp(refusal.fact, name, strlen(name)) == 0,
+                 "%s without %s: %s", name, path, refusal.fact);
+}
+
+static void ea5_every_dropped_field_is_confirmed_or_refused(void)
+{
+    unsigned counts[5] = {0};
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
+        cordon_refusal refusal = {0};
+        cordon_auto(json_text) json = {0};
+        char message[256];
+        (void)bench_try(&the_bench, (cordon_role)role, NULL, &refusal, message);
+        cordon_autofree char *body = the_bench.body ? strdup(the_bench.body) : NULL;
+        REQUIRE(body != NULL && json_text_read(body, &json));
+        for (size_t i = 1; i < json.count; i++)
+            check_drop((cordon_role)role, json.places[i].path, counts);
+    }
+    printf("    dropped: %u refused, %u unreadable, %u declined by the engine, %u without effect\n",
+           counts[BENCH_REFUSED], counts[BENCH_UNREAD], counts[BENCH_DECLINED],
+           counts[BENCH_SILENT]);
+}
+
+static void check_hostile(const hostile *h)
+{
+    cordon_refusal refusal = {0};
+    char message[256];
+    char code[64];
+    char fact[160];
+    bench_verdict verdict = bench_try(&the_bench, h->role, &h->change, &refusal, message);
+    (void)snprintf(code, sizeof code, "CORDON_REFUSED_%s", h->code ? h->code : "");
+    (void)snprintf(fact, sizeof fact, "%s.%s", cordon_role_name(h->role), h->fact ? h->fact : "");
+    bool good = h->code ? verdict == BENCH_REFUSED && refusal.code &&
+                              test_same(cordon_refusal_name(refusal.code), code) &&
+                              test_same(refusal.fact, fact)
+                        : verdict == BENCH_DECLINED;
+    TEST_RECORDF(good, "%s %s %s: verdict %d, %s %s; want %s %s; %s", cordon_role_name(h->role),
+                 h->change.path, h->change.insert ? h->change.insert : h->change.value,
+                 (int)verdict, cordon_refusal_name(refusal.code), refusal.fact,
+                 h->code ? code : "declined", fact, message);
+}
+
+static void ea5_every_changed_field_is_refused_by_its_fact(void)
+{
+    const hostile *rows = real_is_docker() ? docker_hostiles : podman_hostiles;
+    size_t count = real_is_docker() ? sizeof docker_hostiles / sizeof docker_hostiles[0]
+                                    : sizeof podman_hostiles / sizeof podman_hostiles[0];
+    for (size_t i = 0; i < count; i++) {
+        if ((rows[i].engines & engine_bit()) != 0)
+            check_hostile(&rows[i]);
+    }
+}
+
+/* Not judged by its outcome: whatever the tests above left, goes. */
+static void the_bench_is_cleared(void)
+{
+    bench_close(&the_bench);
+    EXPECT_NOTHING_LEFT(&(outcome){.receipt = NULL});
+}
+
+/* --- Whole runs ------------------------------------------------------------------------------- */
+
+typedef struct lie {
+    const hostile *h;
+    bool told;
+} lie;
+
+static liar_word on_ask(play *p, const play_request *r, liar_exchange *x)
+{
+    lie *l = p->hooks.context;
+    cordon_auto(json_text) json = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    if (r->call != PLAY_CREATE || r->role != l->h->role ||
+        !json_text_read(cordon_buf_text(&x->request), &json))
+        return LIAR_PASS;
+    size_t at = json_text_find(&json, l->h->change.path);
+    if (at == JSON_TEXT_NONE)
+        return LIAR_PASS;
+    cordon_autofree char *text =
+        l->h->change.insert  ? json_text_extend(&json, at, l->h->change.insert)
+        : l->h->change.value ? json_text_replace(&json, at, l->h->change.value)
+                             : json_text_drop(&json, at);
+    cordon_buf_reset(&x->request);
+    l->told = text && cordon_buf_append_text(&x->request, text, &err) == 0;
+    return LIAR_PASS;
+}
+
+static const hostile whole_runs[] = {
+    {DOCKER, STEP, SET(HOST("ReadonlyRootfs"), "false"), "MISMATCH", "read_only_root"},
+    {DOCKER, PROXY, SET(HOST("CapDrop"), "[]"), "MISMATCH", "capabilities"},
+    {DOCKER, VENDOR, SET("$.Internal", "false"), "MISMATCH", "internal"},
+    {LIBPOD, STEP, SET("$.read_only_filesystem", "false"), "MISMATCH", "read_only_root"},
+    {LIBPOD, STEP, UNCONFINED, "MISMATCH", "runtime.seccomp_default"},
+    {LIBPOD, PROXY, UNCONFINED, "MISMATCH", "runtime.seccomp_default"},
+    {LIBPOD, PROXY, {"$.sysctl", NULL, NULL}, "MISMATCH", "runtime.sysctls"},
+    {LIBPOD, VENDOR, SET("$.internal", "false"), "MISMATCH", "internal"},
+};
+
+static void check_whole(const hostile *h)
+{
+    play p;
+    lie l = {.h = h};
+    cordon_auto(outcome) o = {0};
+    char code[64];
+    char fact[160];
+    const play_hooks hooks = {.context = &l, .ask = on_ask};
+    (void)snprintf(code, sizeof code, "CORDON_REFUSED_%s", h->code);
+    (void)snprintf(fact, sizeof fact, "%s.%s", cordon_role_name(h->role), h->fact);
+    if (!play_begin(&p, (call){.argv = WORDS("true")}, &hooks) || !play_end(&p, &o))
+        return;
+    CHECK(l.told);
+    EXPECT_KIND(&o, "refused", 126);
+    CHECK_STR(receipt_text(&o, "result.refusal.code"), code);
+    CHECK_STR(receipt_text(&o, "result.refusal.fact"), fact);
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+static void ea5_a_run_with_a_changed_create_is_refused(void)
+{
+    for (size_t i = 0; i < sizeof whole_runs / sizeof whole_runs[0]; i++) {
+        if ((whole_runs[i].engines & engine_bit()) != 0)
+            check_whole(&whole_runs[i]);
+    }
+}
+
+REAL_MAIN("attack_creates", TEST(an_honest_create_is_accepted),
+          TEST(ea5_every_dropped_field_is_confirmed_or_refused),
+          TEST(ea5_every_changed_field_is_refused_by_its_fact), TEST(the_bench_is_cleared),
+          TEST(ea5_a_run_with_a_changed_create_is_refused))

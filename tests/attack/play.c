@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See play.h. */
+#include "play.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOBODY CORDON_ROLE_COUNT
+
+const char *play_engine_path(void)
+{
+    return real.endpoint + strlen("unix://");
+}
+
+/* --- Which request it is ---------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *head)
+{
+    return strncmp(text, head, strlen(head)) == 0;
+}
+
+/* "cordon-step-..." somewhere in the text tells the role, and the whole name is kept. */
+static cordon_role role_of_name(play *p, const char *text)
+{
+    const char *name = text ? strstr(text, "cordon-") : NULL;
+    for (int role = 0; name && role < CORDON_ROLE_COUNT; role++) {
+        const char *word = cordon_role_name((cordon_role)role);
+        if (!begins(name + strlen("cordon-"), word))
+            continue;
+        (void)snprintf(p->names[role], sizeof p->names[role], "%.*s",
+                       (int)strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), name);
+        return (cordon_role)role;
+    }
+    return NOBODY;
+}
+
+static cordon_role role_of_id(const play *p, const char *text)
+{
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
+        if (p->ids[role][0] && begins(text, p->ids[role]))
+            return (cordon_role)role;
+    }
+    return NOBODY;
+}
+
+/* What follows the version's prefix. */
+static const char *without_prefix(const char *path)
+{
+    const char *libpod = strstr(path, "/libpod/");
+    if (libpod)
+        return libpod + strlen("/libpod");
+    const char *second = path[0] == '/' && path[1] == 'v' ? strchr(path + 1, '/') : NULL;
+    return second ? second : path;
+}
+
+static play_call call_of(const liar_exchange *x, const char *rest, bool network)
+{
+    static const struct {
+        const char *word;
+        play_call call;
+    } words[] = {
+        {"/json", PLAY_INSPECT}, {"/attach", PLAY_ATTACH}, {"/start", PLAY_START},
+        {"/wait", PLAY_WAIT},    {"/kill", PLAY_SIGNAL},   {"/connect", PLAY_CONNECT},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (begins(rest, words[i].word))
+            return words[i].call;
+    }
+    if (strcmp(x->method, "DELETE") == 0)
+        return PLAY_REMOVE;
+    return network && *rest == '\0' ? PLAY_INSPECT : PLAY_OTHER;
+}
+
+static void recognise(play *p, const liar_exchange *x, play_request *ret)
+{
+    const char *path = without_prefix(x->path);
+    bool network = begins(path, "/networks/");
+    const char *body = cordon_buf_text(&x->request);
+    *ret = (play_request){.call = PLAY_OTHER, .role = NOBODY};
+    if (begins(path, "/events"))
+        ret->call = PLAY_EVENTS;
+    if (begins(path, "/networks/create")) {
+        *ret = (play_request){PLAY_CREATE, role_of_name(p, body), 0};
+    } else if (begins(path, "/containers/create")) {
+        bool in_path = strstr(path, "name=cordon-") != NULL;
+        const char *name = strstr(body, "\"name\":\"cordon-");
+        *ret = (play_request){PLAY_CREATE, role_of_name(p, in_path ? path : name), 0};
+    } else if (begins(path, "/containers/json")) {
+        const char *id = strstr(path, "network%22%3A%5B%22");
+        if (id)
+            *ret = (play_request){PLAY_MEMBERS, role_of_id(p, id + 19), 0};
+    } else if (network || begins(path, "/containers/")) {
+        const char *id = path + (network ? strlen("/networks/") : strlen("/containers/"));
+        ret->role = role_of_id(p, id);
+        if (ret->role != NOBODY)
+            ret->call = call_of(x, id + CORDON_ID_HEX, network);
+    }
+}
+
+/* --- Hooks ------------------------------------------------------------------------------------ */
+
+static play_request noted(const liar_exchange *x)
+{
+    return (play_request){(play_call)x->note[0], (cordon_role)x->note[1], x->note[2]};
+}
+
+static liar_word on_ask(void *context, liar_exchange *x)
+{
+    play *p = context;
+    play_request r;
+    (void)pthread_mutex_lock(&p->lock);
+    recognise(p, x, &r);
+    r.nth = ++p->counts[r.call][r.role];
+    if (r.call == PLAY_CREATE && r.role != NOBODY) {
+        free(p->bodies[r.role]);
+        p->bodies[r.role] = strdup(cordon_buf_text(&x->request));
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    x->note[0] = r.call;
+    x->note[1] = r.role;
+    x->note[2] = r.nth;
+    return p->hooks.ask ? p->hooks.ask(p, &r, x) : LIAR_PASS;
+}
+
+/* {"Id":"..."} of Docker's and libpod's containers, {"id":"..."} of libpod's networks. */
+static void note_id(play *p, cordon_role role, const char *answer)
+{
+    const char *id = strstr(answer, "\"Id\":\"");
+    if (!id)
+        id = strstr(answer, "\"id\":\"");
+    if (id && strlen(id) > 6 + CORDON_ID_HEX)
+        (void)snprintf(p->ids[role], sizeof p->ids[role], "%.*s", CORDON_ID_HEX, id + 6);
+}
+
+static liar_word on_answer(void *context, liar_exchange *x)
+{
+    play *p = context;
+    play_request r = noted(x);
+    (void)pthread_mutex_lock(&p->lock);
+    if (r.call == PLAY_CREATE && r.role != NOBODY && x->status / 100 == 2)
+        note_id(p, r.role, cordon_buf_text(&x->answer));
+    p->starts += r.call == PLAY_START && r.role != NOBODY;
+    (void)pthread_mutex_unlock(&p->lock);
+    return p->hooks.answer ? p->hooks.answer(p, &r, x) : LIAR_PASS;
+}
+
+static liar_word on_piece(void *context, const liar_exchange *x, bool to_engine, char *bytes,
+                          size_t length)
+{
+    play *p = context;
+    play_request r = noted(x);
+    return p->hooks.piece ? p->hooks.piece(p, &r, to_engine, bytes, length) : LIAR_PASS;
+}
+
+/* --- Beginning and end ------------------------------------------------------------------------ */
+
+bool play_begin(play *p, call what, const play_hooks *hooks)
+{
+    const liar_hooks own = {p, on_ask, on_answer, on_piece};
+    *p = (play){.hooks = *hooks};
+    (void)pthread_mutex_init(&p->lock, NULL);
+    p->liar = liar_start(play_engine_path(), &own);
+    if (!CHECK(p->liar != NULL))
+        return false;
+    what.endpoint = liar_endpoint(p->liar);
+    return cordon_start(&what, &p->process);
+}
+
+bool play_end(play *p, outcome *ret_outcome)
+{
+    *ret_outcome = (outcome){.process = {.out_fd = -1, .err_fd = -1}};
+    bool ok = p->liar && cordon_end(&p->process, ret_outcome);
+    liar_stop(p->liar);
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++)
+        free(p->bodies[role]);
+    running_clear(&p->process);
+    (void)pthread_mutex_destroy(&p->lock);
+    return ok;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One `cordon` that speaks to a real engine through a liar. A play knows which request is which -
+ * the step's start, the second look at the vendor network - so that a test says at what point it
+ * acts and not how an engine spells it.
+ */
+#ifndef CORDON_TESTS_ATTACK_PLAY_H
+#define CORDON_TESTS_ATTACK_PLAY_H
+
+#include <pthread.h>
+
+#include "owner.h"
+#include "real/real.h"
+#include "support/json_text.h"
+#include "support/liar.h"
+
+typedef enum play_call {
+    PLAY_OTHER = 0,
+    PLAY_CREATE,  /* container or network */
+    PLAY_CONNECT, /* of a container, to the network of that role */
+    PLAY_INSPECT,
+    PLAY_MEMBERS, /* libpod: who is on the network of that role */
+    PLAY_ATTACH,
+    PLAY_START,
+    PLAY_WAIT,
+    PLAY_SIGNAL,
+    PLAY_REMOVE,
+    PLAY_EVENTS,
+    PLAY_CALLS
+} play_call;
+
+/* What a request is: nth counts from 1 among those of the same call and role. */
+typedef struct play_request {
+    play_call call;
+    cordon_role role; /* CORDON_ROLE_COUNT: nobody's, or not known */
+    unsigned nth;
+} play_request;
+
+typedef struct play play;
+
+/* Hooks run on the liar's threads, side by side; each may be NULL. */
+typedef struct play_hooks {
+    void *context;
+    liar_word (*ask)(play *p, const play_request *r, liar_exchange *x);
+    liar_word (*answer)(play *p, const play_request *r, liar_exchange *x);
+    liar_word (*piece)(play *p, const play_request *r, bool to_engine, char *bytes, size_t length);
+} play_hooks;
+
+struct play {
+    play_hooks hooks;
+    liar *liar;
+    pthread_mutex_t lock;
+    unsigned counts[PLAY_CALLS][CORDON_ROLE_COUNT + 1];
+    unsigned starts; /* answered */
+    char ids[CORDON_ROLE_COUNT][CORDON_ID_HEX + 1];
+    char names[CORDON_ROLE_COUNT][96];
+    char *bodies[CORDON_ROLE_COUNT]; /* of the creates, as sent; freed by play_end */
+    running process;
+};
+
+/* Starts a liar and a `cordon` that uses it; what->endpoint is overwritten. */
+bool play_begin(play *p, call what, const play_hooks *hooks);
+/* Waits for the end of it, and ends the liar. */
+bool play_end(play *p, outcome *ret_outcome);
+
+/* Path of the engine's socket. */
+const char *play_engine_path(void);
+
+#endif
