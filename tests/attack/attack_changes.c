@@ -177,13 +177,15 @@ static const char *shown(const char *text)
 }
 
 /*
- * Podman 4 cuts its event log when it has grown, and ends the streams that follow it: before the
- * release that ends the run, whatever is done to it. Then the attack is made once more.
+ * Podman 4 cuts its event log when it has grown, and ends the streams that follow it; and now and
+ * then it cannot set a container up while others are removed. Both end a run before its release,
+ * whatever is done to it. Then the attack is made once more.
  */
-static bool log_was_cut(const outcome *o)
+static bool is_engines_own_failure(const outcome *o)
 {
     const char *message = receipt_text(o, "result.message");
-    return message && strstr(message, "ended its event stream");
+    return message && !real_is_docker() &&
+           (strstr(message, "ended its event stream") || strstr(message, "preparing container"));
 }
 
 static void judge(const attack *a, const outcome *o)
@@ -215,7 +217,7 @@ static bool finish(attack *a, bool last)
     if (a->at == RUNNING && child_hear(&a->play.process.process, "ready", REAL_PATIENCE_MS))
         go(a);
     if (play_end(&a->play, &o)) {
-        done = last || !log_was_cut(&o);
+        done = last || !is_engines_own_failure(&o);
         if (done)
             judge(a, &o);
     }
