@@ -58,7 +58,7 @@ int cordon_cli_report_error(const cordon_cli_context *context, const cordon_cli_
 static int print_error_json(const cordon_cli_context *context, const cordon_err *failure,
                             cordon_err *err)
 {
-    cordon_auto(cordon_buf) out = cordon_buf_make(8 * CORDON_ERR_MESSAGE_MAX);
+    cordon_auto(cordon_buf) out = cordon_buf_make((size_t)8 * CORDON_ERR_MESSAGE_MAX);
     cordon_jsonw json;
     cordon_jsonw_init(&json, &out);
     cordon_jsonw_begin_object(&json, NULL);
