@@ -109,7 +109,7 @@ static bool pump(child *c, int ms)
 static bool hear(child *c, const cordon_buf *where, const char *text, int ms)
 {
     cordon_deadline until = cordon_deadline_in_ms(ms, -1);
-    while (!memmem(where->data, where->length, text, strlen(text))) {
+    while (!memmem(cordon_buf_text(where), where->length, text, strlen(text))) {
         if (cordon_deadline_passed(until) || !pump(c, cordon_deadline_left_ms(until)))
             return false;
     }
