@@ -155,22 +155,37 @@ static void check_kill_gate(const cordon_probe *probe, const cordon_check *check
                      killed == 0 ? "sent" : strerror(errnum), state);
 }
 
-/* Does the process descend from the probe; its parent's chain leads to it. */
+/*
+ * The parent of a process, also of one that has ended: 0 for one without a parent in this
+ * namespace. False when there is no such process any more. One that ends while its status is read
+ * shows the parent 0 too (proc(5) says nothing of it; the kernel asks pid_alive() there), so that
+ * is believed only of one that can be looked up again.
+ */
+static bool parent_of(long pid, long *ret_parent)
+{
+    char path[64];
+    char parent[32];
+    uint64_t number = 0;
+    cordon_err err = CORDON_ERR_INIT;
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    for (int look = 0; look < 2; look++) {
+        if (!status_value(path, "PPid", parent, sizeof parent))
+            return false;
+        if (cordon_num_u64(parent, strlen(parent), 0, INT32_MAX, &number, &err) < 0)
+            number = 0;
+        if (number != 0)
+            break;
+    }
+    *ret_parent = (long)number;
+    return true;
+}
+
+/* Does the process descend from the probe, which adopts what its checks leave behind. */
 static bool is_ours(long pid, long probe_pid)
 {
     for (int depth = 0; depth < 16 && pid > 1; depth++) {
-        char path[64];
-        char parent[32];
-        uint64_t number = 0;
-        cordon_err err = CORDON_ERR_INIT;
-        if (pid == probe_pid)
-            return true;
-        (void)snprintf(path, sizeof path, "/proc/%ld/status", pid);
-        if (!status_value(path, "PPid", parent, sizeof parent))
-            return true; /* it has ended meanwhile, as our own checks do */
-        if (cordon_num_u64(parent, strlen(parent), 0, INT32_MAX, &number, &err) < 0)
-            return false;
-        pid = (long)number;
+        if (pid == probe_pid || !parent_of(pid, &pid))
+            return true; /* or it has ended meanwhile, as our own checks do */
     }
     return false;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +170,9 @@ int cordon_probe_run(const cordon_probe *probe, const cordon_checks *checks, cor
     cordon_autofree cordon_found *found = calloc(checks->count, sizeof *found);
     if (!found)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    /* What a check that was ended leaves is told from a stranger's process by its parent. */
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        return CORDON_FAIL_ERRNO(err, errno, "prctl PR_SET_CHILD_SUBREAPER");
     run_state state = {.probe = probe, .checks = checks, .found = found};
     while (state.next < checks->count || state.busy > 0) {
         fill_slots(&state);
