@@ -303,6 +303,14 @@ int cordon_endpoint_facts_add(cordon_endpoint_facts *endpoints, cordon_endpoint_
     return 0;
 }
 
+const char *cordon_mount_type_name(cordon_mount_type type)
+{
+    static const char *const names[] = {NULL, "bind", "tmpfs", "volume", "image", "other"};
+    size_t index = (size_t)type;
+
+    return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
+}
+
 const char *cordon_run_state_name(cordon_run_state state)
 {
     static const char *const names[] = {

@@ -304,6 +304,9 @@ int cordon_mount_facts_add(cordon_mount_facts *mounts, cordon_mount_fact **ret_i
 int cordon_endpoint_facts_add(cordon_endpoint_facts *endpoints, cordon_endpoint_fact **ret_item,
                               cordon_err *err) __attribute__((warn_unused_result));
 
+/* "bind", "tmpfs", ...; NULL for an unknown one, which is no value to compare or to show. */
+const char *cordon_mount_type_name(cordon_mount_type type);
+
 /* "created", "running", ...; "unknown" for anything else. */
 const char *cordon_run_state_name(cordon_run_state state);
 

@@ -76,6 +76,16 @@ static int invocation_worktree(cordon_invocation *invocation, const cordon_host 
     return cordon_worktree_open(path, &rules, invocation->dl, &invocation->worktree, err);
 }
 
+/* The folder behind the descriptor that was approved, whatever stands at its path by now. */
+static int worktree_stat(const cordon_invocation *invocation, struct stat *ret_stat,
+                         cordon_err *err)
+{
+    if (fstatat(invocation->worktree.fd, "", ret_stat, AT_EMPTY_PATH) == 0)
+        return 0;
+    return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s",
+                             CORDON_QUOTE(invocation->worktree.path));
+}
+
 /*
  * The user of a rootless engine, in whose name files appear on the host: the owner of its
  * socket when root asks, else the caller.
@@ -107,9 +117,8 @@ static int invocation_rootful_user(cordon_invocation *invocation, const cordon_h
     invocation->gid = host->uid != 0 ? host->gid : INVOCATION_NOBODY;
     if (host->uid != 0 || invocation->worktree.path == NULL)
         return 0;
-    if (fstatat(invocation->worktree.fd, "", &st, AT_EMPTY_PATH) != 0)
-        return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s",
-                                 CORDON_QUOTE(invocation->worktree.path));
+    if (worktree_stat(invocation, &st, err) != 0)
+        return -1;
     if (st.st_uid != 0) {
         invocation->uid = st.st_uid;
         invocation->gid = st.st_gid;
@@ -132,9 +141,8 @@ static int invocation_check_writer(const cordon_invocation *invocation, cordon_e
                            "the files written in %s to another user; use Podman, or a phase that "
                            "does not write",
                            CORDON_QUOTE(invocation->worktree.path));
-    if (fstatat(invocation->worktree.fd, "", &st, AT_EMPTY_PATH) != 0)
-        return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s",
-                                 CORDON_QUOTE(invocation->worktree.path));
+    if (worktree_stat(invocation, &st, err) != 0)
+        return -1;
     if (st.st_uid == invocation->uid)
         return 0;
     return CORDON_FAIL(err, CORDON_ERR_REFUSED,

@@ -419,17 +419,15 @@ static int make_check_engine(cordon_run *run, cordon_err *err)
     static const struct {
         unsigned bit;
         const char *fact;
-        bool waivable;
     } needs[] = {
-        {CORDON_CAN_LIMIT_MEMORY, "engine.limits.memory", true},
-        {CORDON_CAN_LIMIT_CPU, "engine.limits.cpu", true},
-        {CORDON_CAN_LIMIT_PIDS, "engine.limits.pids", true},
+        {CORDON_CAN_LIMIT_MEMORY, "engine.limits.memory"},
+        {CORDON_CAN_LIMIT_CPU, "engine.limits.cpu"},
+        {CORDON_CAN_LIMIT_PIDS, "engine.limits.pids"},
     };
     const cordon_engine_facts *engine = &run->invocation->engine->facts;
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-        if ((engine->can & needs[i].bit) != 0 ||
-            (needs[i].waivable && run->invocation->config->allow_unenforced_limits))
+        if ((engine->can & needs[i].bit) != 0 || run->invocation->config->allow_unenforced_limits)
             continue;
         return cordon_refuse(
             &run->receipt->refusal, CORDON_REFUSED_ENGINE, needs[i].fact, "enforced",

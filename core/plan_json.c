@@ -40,12 +40,10 @@ static void write_network(cordon_jsonw *json, const char *key, const cordon_netw
 
 static void write_mounts(cordon_jsonw *json, const cordon_container_spec *spec)
 {
-    static const char *const types[] = {"unknown", "bind", "tmpfs", "volume", "image", "other"};
-
     cordon_jsonw_begin_array(json, "mounts");
     for (size_t i = 0; i < spec->mount_count; i++) {
         cordon_jsonw_begin_object(json, NULL);
-        cordon_jsonw_string(json, "type", types[spec->mounts[i].type]);
+        cordon_jsonw_string(json, "type", cordon_mount_type_name(spec->mounts[i].type));
         cordon_jsonw_string(json, "source", spec->mounts[i].source);
         cordon_jsonw_string(json, "target", spec->mounts[i].target);
         cordon_jsonw_bool(json, "read_only", spec->mounts[i].read_only);

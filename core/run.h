@@ -72,12 +72,10 @@ typedef struct cordon_run {
     cordon_output out;
     cordon_output err_out;
     bool step_ended; /* end of its stream */
-    bool signalled;
 
     /* Branches of make.c fill their own; merged when they have joined. */
     cordon_refusal refusals[2];
     cordon_tally tallies[2];
-    int64_t ready_ns;
 } cordon_run;
 
 /* Tells the caller where the run is. */

@@ -48,7 +48,6 @@ static void stream_signal(stream_loop *loop, const char *name)
     cordon_run *run = loop->run;
     cordon_err ignored = CORDON_ERR_INIT;
 
-    run->signalled = true;
     run->watch.signalled = true;
     /* Whether it arrived shows in the stream; a process that has just ended is no error. */
     (void)run->ops->container_signal(run->impl, run->made[CORDON_ROLE_STEP].id, name,
@@ -246,23 +245,31 @@ static void stream_poll_set(const stream_loop *loop, struct pollfd fds[WAIT_COUN
 {
     const cordon_run *run = loop->run;
     bool read_step = !run->step_ended && stream_has_room(run);
+    /* What nobody reads while the command is being ended would wake the loop for nothing. */
+    bool running = loop->stage == STREAM_RUNNING;
 
     fds[WAIT_STEP] =
         (struct pollfd){read_step ? cordon_stream_fd(run->step_stream) : -1, POLLIN, 0};
     fds[WAIT_PROXY] = (struct pollfd){
-        stream_has_proxy(run) ? cordon_stream_fd(run->proxy_stream) : -1, POLLIN, 0};
-    fds[WAIT_EVENTS] = (struct pollfd){cordon_stream_fd(run->watch.stream), POLLIN, 0};
+        running && stream_has_proxy(run) ? cordon_stream_fd(run->proxy_stream) : -1, POLLIN, 0};
+    fds[WAIT_EVENTS] =
+        (struct pollfd){running ? cordon_stream_fd(run->watch.stream) : -1, POLLIN, 0};
     fds[WAIT_CANCEL] = (struct pollfd){loop->until.cancel_fd, POLLIN, 0};
     fds[WAIT_OUT] = (struct pollfd){stream_waits(run, &run->out) ? run->out.fd : -1, POLLOUT, 0};
     fds[WAIT_ERR] =
         (struct pollfd){stream_waits(run, &run->err_out) ? run->err_out.fd : -1, POLLOUT, 0};
 }
 
-/* Once we are ending it, only the step's end matters. */
+/* Once we are ending it, only the step's end matters, and that its output goes out. */
 static int stream_step_turn(stream_loop *loop, cordon_err *err)
 {
-    return loop->stage == STREAM_RUNNING ? stream_turn(loop->run, err)
-                                         : stream_read_step(loop->run, err);
+    int result;
+
+    if (loop->stage == STREAM_RUNNING)
+        return stream_turn(loop->run, err);
+    result = stream_read_step(loop->run, err);
+    stream_flush(loop->run);
+    return result;
 }
 
 static bool stream_is_over(const stream_loop *loop)

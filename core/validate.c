@@ -184,14 +184,6 @@ static int compare_list(const rule_context *context, const char *part, cordon_ru
 }
 
 /* NULL for one that was not told. */
-static const char *mount_type_name(cordon_mount_type type)
-{
-    static const char *const names[] = {NULL, "bind", "tmpfs", "volume", "image", "other"};
-    size_t index = (size_t)type;
-
-    return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
-}
-
 /*
  * A tmpfs is exactly what was asked for. A bind may have more, of what takes away alone: not every
  * engine has these; anything else (to change owners, to map ids, to overlay) was not asked for.
@@ -223,8 +215,8 @@ static int compare_mount(const rule_context *context, const cordon_mount_fact *e
     char part[128];
 
     (void)snprintf(part, sizeof(part), "[%s].type", expected->target);
-    if (compare_text(context, part, mount_type_name(expected->type),
-                     mount_type_name(actual->type)) != 0)
+    if (compare_text(context, part, cordon_mount_type_name(expected->type),
+                     cordon_mount_type_name(actual->type)) != 0)
         return -1;
     (void)snprintf(part, sizeof(part), "[%s].source", expected->target);
     if (compare_text(context, part, expected->source, actual->source) != 0)

@@ -127,17 +127,10 @@ static int read_actor(cordon_json root, cordon_event *event, cordon_err *err)
     return read_labels(&attributes, event, err);
 }
 
-static int read_time(cordon_json root, cordon_event *event, cordon_err *err)
-{
-    cordon_json_i64 time = {0};
-    if (cordon_json_get_i64(root, "timeNano", &time, err) != 0)
-        return -1;
-    event->time_ns = (cordon_fact_int){time.has == CORDON_JSON_PRESENT, time.value};
-    return 0;
-}
-
 int docker_decode_event(const char *json, size_t length, cordon_event *ret_event, cordon_err *err)
 {
+    static const cordon_factread_field time_field = {
+        "timeNano", CORDON_READ_INT, offsetof(cordon_event, time_ns), CORDON_NULL_UNKNOWN};
     cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_auto(cordon_event) event = {0};
     cordon_json root = {0};
@@ -146,7 +139,7 @@ int docker_decode_event(const char *json, size_t length, cordon_event *ret_event
     if (docker_parse_object(json, length, &doc, &root, err) != 0 ||
         cordon_json_need_string(root, "Type", &type, err) != 0 ||
         cordon_json_need_string(root, "Action", &action, err) != 0 ||
-        read_time(root, &event, err) != 0)
+        cordon_factread_fields(root, &time_field, 1, &event, err) != 0)
         return -1;
     event.type = type_of(type);
     event.action = action_of(action);

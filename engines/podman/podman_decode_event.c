@@ -120,17 +120,10 @@ static int read_actor(cordon_json root, cordon_event *event, cordon_err *err)
     return read_labels(&attributes, event, err);
 }
 
-static int read_time(cordon_json root, cordon_event *event, cordon_err *err)
-{
-    cordon_json_i64 time = {0};
-    if (cordon_json_get_i64(root, "timeNano", &time, err) != 0)
-        return -1;
-    event->time_ns = (cordon_fact_int){time.has == CORDON_JSON_PRESENT, time.value};
-    return 0;
-}
-
 static int decode_event(cordon_json root, cordon_event *event, cordon_err *err)
 {
+    static const cordon_factread_field time_field = {
+        "timeNano", CORDON_READ_INT, offsetof(cordon_event, time_ns), CORDON_NULL_UNKNOWN};
     const char *type = NULL;
     const char *action = NULL;
     if (cordon_json_need_string(root, "Type", &type, err) != 0 ||
@@ -139,7 +132,7 @@ static int decode_event(cordon_json root, cordon_event *event, cordon_err *err)
         return -1;
     event->type = type_of(type);
     event->action = action_of(action);
-    if (read_time(root, event, err) != 0)
+    if (cordon_factread_fields(root, &time_field, 1, event, err) != 0)
         return -1;
     return read_actor(root, event, err);
 }
