@@ -39,9 +39,17 @@ static int folder_of(const char *id, const char *place, char ret_folder[PATH_MAX
     return 0;
 }
 
+/* Says nothing about the file, so it is an error and no refusal. */
+static bool is_shortage(int errnum)
+{
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+}
+
 /* What cannot be opened cannot be read from here: that is UNSUPPORTED, and says why. */
 static int cannot_open(const char *path, int errnum, cordon_err *err)
 {
+    if (is_shortage(errnum))
+        return CORDON_FAIL_ERRNO(err, errnum, "open %s", CORDON_QUOTE(path));
     const char *why = errnum == ENOENT || errnum == ENOTDIR
                           ? "is not on this machine (a remote daemon, or one in another mount "
                             "namespace)"
@@ -59,7 +67,7 @@ static int open_config(const char *folder, const char *place, int *ret_fd, cordo
     if (fd < 0 && errno == ENOENT)
         return CORDON_FAIL(err, CORDON_ERR_NOTFOUND, "\"%s\" has not been written yet",
                            CORDON_QUOTE(place));
-    if (fd < 0 && (errno == EACCES || errno == EPERM))
+    if (fd < 0 && (errno == EACCES || errno == EPERM || is_shortage(errno)))
         return cannot_open(place, errno, err);
     if (fd < 0)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "\"%s\" is no file that can be read",

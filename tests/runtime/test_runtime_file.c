@@ -3,7 +3,9 @@
  * Which files are read as the configuration of a container: Podman's own for this id, and nothing
  * that somebody else could have put there.
  */
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "podman_internal.h"
 #include "support/folder.h"
@@ -91,6 +93,25 @@ static void a_daemon_that_is_not_here_cannot_be_read(void)
     CHECK_INT(read_it(&r), CORDON_ERR_UNSUPPORTED);
 }
 
+/* The next descriptor would be beyond the limit: an error of this process, and no refusal. */
+static void too_many_open_files_say_nothing_about_the_file(void)
+{
+    cordon_auto(file_rig) r = {0};
+    struct rlimit kept;
+    REQUIRE(file_rig_make(&r) && put_sample(&r, 0644));
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &kept) == 0);
+    int next = dup(STDOUT_FILENO);
+    REQUIRE(next >= 0 && close(next) == 0);
+    for (rlim_t more = 0; more < 2; more++) { /* the folder, the file in it */
+        const struct rlimit low = {(rlim_t)next + more, kept.rlim_max};
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+        cordon_code code = read_it(&r);
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &kept) == 0);
+        CHECK_INT(code, CORDON_ERR_SYSTEM);
+    }
+    CHECK_INT(read_it(&r), CORDON_OK);
+}
+
 static void only_the_place_where_podman_writes_it_counts(void)
 {
     static const char *const places[] = {
@@ -171,6 +192,7 @@ static void a_file_without_end_is_not_read_to_its_end(void)
 CORDON_TEST_MAIN("runtime_file", TEST(the_daemons_own_file_is_read),
                  TEST(a_container_that_is_not_set_up_has_none_yet),
                  TEST(a_daemon_that_is_not_here_cannot_be_read),
+                 TEST(too_many_open_files_say_nothing_about_the_file),
                  TEST(only_the_place_where_podman_writes_it_counts),
                  TEST(what_others_may_write_is_not_believed),
                  TEST(what_belongs_to_somebody_else_is_not_believed),
