@@ -443,8 +443,9 @@ static int make_images(cordon_run *run, bool load, cordon_err *err)
 
     if (!probe && invocation->pin == NULL)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "no image is pinned for runner commands; set images.runner in the "
-                           "configuration or give --image sha256:...");
+                           "no image is pinned for runner commands; `docker` (or `podman`) `image "
+                           "inspect -f '{{.Id}}' NAME` prints the id: give it by --image, or as "
+                           "images.runner in the configuration");
     cordon_run_progress(run, "images", "checking the guard's and the pinned image");
     if (cordon_images_prepare(run->ops, run->impl, &invocation->engine->facts,
                               &(cordon_guard_program){cordon_guard_bytes, cordon_guard_size},

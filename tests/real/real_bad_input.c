@@ -143,7 +143,10 @@ static void an_image_that_is_not_there_or_not_pinned(void)
          {"--image", "localhost/bb:latest", "not pinned"}},
         {{.image = "localhost/bb"}, "error", 125, {"--image", "not pinned"}},
         {{.image = "localhost/bb:latest@" NOBODYS}, "error", 125, {"--image", "no tag"}},
-        {{.image = ""}, "error", 125, {"no image is pinned", "images.runner", "--image"}},
+        {{.image = ""},
+         "error",
+         125,
+         {"no image is pinned", "image inspect -f '{{.Id}}'", "images.runner", "--image"}},
     };
     CHECK_ALL(table);
 }
