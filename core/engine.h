@@ -78,6 +78,7 @@ typedef struct cordon_engine_facts {
     char *os;
     char *architecture; /* as in image facts: "amd64", "arm64" */
     char *storage_driver;
+    char *storage_root; /* the daemon's own files, as it tells; NULL or "" where it does not */
     char *runtime;
     cordon_fact_bool rootless;
     cordon_fact_int cgroup_version;

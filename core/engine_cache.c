@@ -15,7 +15,7 @@
 #include "kit/jsonw.h"
 #include "state_dir.h"
 
-#define CACHE_FORMAT  2
+#define CACHE_FORMAT  3
 #define CACHE_MAX     (64u << 10)
 #define CACHE_AGE_S   3600
 #define CACHE_KEY_MAX 512
@@ -59,6 +59,7 @@ static const cache_text cache_texts[] = {
     {"os", offsetof(cordon_engine_facts, os)},
     {"architecture", offsetof(cordon_engine_facts, architecture)},
     {"storage_driver", offsetof(cordon_engine_facts, storage_driver)},
+    {"storage_root", offsetof(cordon_engine_facts, storage_root)},
     {"runtime", offsetof(cordon_engine_facts, runtime)},
 };
 

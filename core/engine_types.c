@@ -9,6 +9,7 @@ void cordon_engine_facts_clear(cordon_engine_facts *facts)
     free(facts->os);
     free(facts->architecture);
     free(facts->storage_driver);
+    free(facts->storage_root);
     free(facts->runtime);
     cordon_fact_list_clear(&facts->security);
     cordon_fact_list_clear(&facts->warnings);

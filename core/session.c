@@ -176,7 +176,8 @@ static const char *text_or_empty(const char *text)
 
 void cordon_engine_describe(const cordon_engine *engine, cordon_engine_info *ret_info)
 {
-    static const cordon_engine_info no_info = {"", "", "", "", "", "", "", "", 0, 0, 0, 0, 0, 0};
+    static const cordon_engine_info no_info = {"", "", "", "", "", "", "", "",
+                                               "", 0,  0,  0,  0,  0,  0,  0};
     const cordon_engine_facts *facts = &engine->facts;
 
     *ret_info = no_info;
@@ -190,6 +191,7 @@ void cordon_engine_describe(const cordon_engine *engine, cordon_engine_info *ret
         .api = text_or_empty(facts->api),
         .reason = engine->why,
         .storage_driver = text_or_empty(facts->storage_driver),
+        .storage_root = text_or_empty(facts->storage_root),
         .runtime = text_or_empty(facts->runtime),
         .rootless = facts->rootless == CORDON_FACT_YES,
         .cgroup_version = facts->cgroup_version.known ? (int)facts->cgroup_version.value : 0,
@@ -197,6 +199,7 @@ void cordon_engine_describe(const cordon_engine *engine, cordon_engine_info *ret
         .limits_cpu = (facts->can & CORDON_CAN_LIMIT_CPU) != 0,
         .limits_pids = (facts->can & CORDON_CAN_LIMIT_PIDS) != 0,
         .default_seccomp = (facts->can & CORDON_CAN_DEFAULT_SECCOMP) != 0,
+        .hides_runtime = (facts->can & CORDON_CAN_SHOW_RUNTIME) != 0,
     };
 }
 

@@ -59,6 +59,13 @@ const char *cordon_cli_doctor_engine_next(const cordon_err *failure);
  */
 void cordon_cli_doctor_journals(cordon_cli_doctor *doctor, const char *folder);
 
+/*
+ * Whether what the engine's inspect hides can be read here, as every run does (an engine that hides
+ * nothing: no line). accepted: allow_unread_runtime, so that a run does without.
+ */
+void cordon_cli_doctor_runtime(cordon_cli_doctor *doctor, const cordon_engine_info *info,
+                               bool accepted);
+
 /* What this kernel and this user can do: Landlock, user namespaces, subordinate ids, journal. */
 void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host);
 

@@ -164,6 +164,43 @@ static void check_runtime_dir(cordon_cli_doctor *doctor, const cordon_host *host
                               host->runtime_dir);
 }
 
+/* 0 when the folder where Podman keeps its containers' files can be entered, else errno. */
+static int enter_containers(const cordon_engine_info *info)
+{
+    char path[4096];
+    int length =
+        snprintf(path, sizeof path, "%s/%s-containers", info->storage_root, info->storage_driver);
+    if (info->storage_root[0] != '/' || length < 0 || (size_t)length >= sizeof path)
+        return ENOENT;
+    if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0)
+        return 0;
+    /* Made with the first container. */
+    if (errno == ENOENT)
+        return faccessat(AT_FDCWD, info->storage_root, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    return errno;
+}
+
+void cordon_cli_doctor_runtime(cordon_cli_doctor *doctor, const cordon_engine_info *info,
+                               bool accepted)
+{
+    static const char next[] =
+        "run cordon where the engine runs, as its user or as root, or accept "
+        "it: allow_unread_runtime = true";
+    bool here = strncmp(info->endpoint, "unix://", strlen("unix://")) == 0;
+    if (!info->hides_runtime)
+        return;
+    int failed = here ? enter_containers(info) : EREMOTE;
+    if (failed == 0)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "hidden facts", "",
+                              "what inspect leaves out can be read below %s", info->storage_root);
+    else
+        cordon_cli_doctor_add(
+            doctor, accepted ? CORDON_CLI_STATE_WARN : CORDON_CLI_STATE_FAIL, "hidden facts", next,
+            "what inspect leaves out (seccomp, sysctls, hooks) cannot be read: %s: %s%s",
+            here ? info->storage_root : info->endpoint, strerrordesc_np(failed),
+            accepted ? "; accepted by allow_unread_runtime" : "");
+}
+
 void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host)
 {
     check_state_dir(doctor, host);

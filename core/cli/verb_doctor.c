@@ -37,6 +37,7 @@ typedef struct examination {
     cordon_json_doc *effective; /* the configuration in force */
     cordon_engine *engine;
     bool allows_unenforced;
+    bool allows_unread;
 } examination;
 
 /* One configuration file, read alone, so that a bad one is named by its line. */
@@ -66,8 +67,11 @@ static int read_effective(examination *e, cordon_err *err)
     if (cordon_config_json(e->config, &json, err) != 0 ||
         cordon_json_parse(json, strlen(json), CONFIG_MAX, 0, &e->effective, err) != 0)
         return -1;
-    return cordon_json_need_bool(cordon_json_root(e->effective), "allow_unenforced_limits",
-                                 &e->allows_unenforced, err);
+    if (cordon_json_need_bool(cordon_json_root(e->effective), "allow_unenforced_limits",
+                              &e->allows_unenforced, err) != 0)
+        return -1;
+    return cordon_json_need_bool(cordon_json_root(e->effective), "allow_unread_runtime",
+                                 &e->allows_unread, err);
 }
 
 static void examine_config(examination *e)
@@ -169,6 +173,7 @@ static void examine_facts(const examination *e)
         info.default_seccomp ? "" : "give the engine its default profile back",
         info.default_seccomp ? "the engine's default profile"
                              : "the engine does not confirm its profile");
+    cordon_cli_doctor_runtime(e->doctor, &info, e->allows_unread);
 }
 
 static void examine_engine(examination *e)

@@ -143,12 +143,16 @@ static int read_names(info *in, cordon_json root, cordon_err *err)
 {
     const char *runtime = NULL;
     const char *driver = NULL;
+    cordon_json_string folder = {0};
     cordon_json object;
     if (cordon_factread_fields(in->host, FIELDS(host_fields), in->facts, err) != 0 ||
         cordon_json_need_object(in->host, "ociRuntime", &object, err) != 0 ||
         cordon_json_need_string(object, "name", &runtime, err) != 0 ||
         cordon_json_need_object(root, "store", &object, err) != 0 ||
         cordon_json_need_string(object, "graphDriverName", &driver, err) != 0 ||
+        cordon_json_get_string(object, "graphRoot", &folder, err) != 0 ||
+        cordon_fact_text_set(&in->facts->storage_root,
+                             folder.has == CORDON_JSON_PRESENT ? folder.text : "", err) != 0 ||
         cordon_fact_text_set(&in->facts->runtime, CORDON_QUOTE(runtime), err) != 0)
         return -1;
     return cordon_fact_text_set(&in->facts->storage_driver, CORDON_QUOTE(driver), err);

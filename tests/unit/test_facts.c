@@ -249,9 +249,11 @@ static void what_operations_hand_out_is_freed_whole(void)
     REQUIRE(list.items != NULL);
     list.count = 2; /* the second one stays half built */
     char **const texts[] = {
-        &engine.version,      &engine.api,         &engine.os,
-        &engine.architecture, &engine.runtime,     &engine.storage_driver,
-        &list.items[0].id,    &list.items[0].name, &event.id,
+        &engine.version,      &engine.api,
+        &engine.os,           &engine.architecture,
+        &engine.runtime,      &engine.storage_driver,
+        &engine.storage_root, &list.items[0].id,
+        &list.items[0].name,  &event.id,
         &event.container_id,  &event.raw_action,
     };
     cordon_fact_list *const lists[] = {&engine.security, &engine.warnings, &list.items[0].labels,

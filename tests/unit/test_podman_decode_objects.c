@@ -147,6 +147,7 @@ static void info_tells_what_can_be_limited(void)
     CHECK((root.can & CORDON_CAN_DEFAULT_SECCOMP) != 0);
     CHECK((root.can & CORDON_CAN_SHOW_NAMESPACES) == 0);
     CHECK((root.can & CORDON_CAN_MOUNT_IMAGES) != 0);
+    CHECK_STR(root.storage_root, "/var/lib/containers/storage");
     CHECK_INT(root.cgroup_version.value, 1);
 }
 

@@ -103,6 +103,7 @@ typedef struct cordon_engine_info {
     const char *api;
     const char *reason; /* one line: why this one */
     const char *storage_driver;
+    const char *storage_root; /* the daemon's own files, a path where it runs; "" = not told */
     const char *runtime;
     bool rootless;
     int cgroup_version; /* 0 = not told */
@@ -110,6 +111,7 @@ typedef struct cordon_engine_info {
     bool limits_cpu;
     bool limits_pids;
     bool default_seccomp;
+    bool hides_runtime; /* its inspect leaves out what is read from those files at every run */
 } cordon_engine_info;
 
 CORDON_PUBLIC void cordon_engine_describe(const cordon_engine *engine,
