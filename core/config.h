@@ -114,6 +114,8 @@ typedef struct cordon_config {
      * its OCI runtime cannot be read here (a remote Podman, or another user's). Default false.
      */
     bool allow_unread_runtime;
+    /* Secrets are hidden in what the command prints. Default true. */
+    bool mask_secrets;
     cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */
     uid_t uid;              /* whose files are trusted, root's besides; vendor files too */
     char *worktree;         /* in which nothing is trusted; NULL without one */

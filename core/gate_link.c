@@ -286,6 +286,28 @@ static int release_texts(cordon_frame *frame, uint16_t tag, const char *const *t
     return 0;
 }
 
+/* "NAME=value", as a variable or for a descriptor. */
+static int release_secret(cordon_frame *frame, const cordon_secret *secret, cordon_err *err)
+{
+    cordon_auto(cordon_buf) item = cordon_buf_make_secret(CORDON_GATE_RELEASE_MAX);
+    uint16_t tag = secret->by_descriptor ? CORDON_GATE_RELEASE_SECRET : CORDON_GATE_RELEASE_ENV;
+
+    if (cordon_buf_append_text(&item, secret->name, err) != 0 ||
+        cordon_buf_append_char(&item, '=', err) != 0 ||
+        cordon_buf_append(&item, secret->value, secret->length, err) != 0)
+        return -1;
+    return cordon_frame_add_bytes(frame, tag, item.data, item.length, err);
+}
+
+static int release_secrets(cordon_frame *frame, const cordon_secrets *secrets, cordon_err *err)
+{
+    for (size_t i = 0; secrets != NULL && i < secrets->count; i++) {
+        if (release_secret(frame, &secrets->items[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int cordon_gate_link_release(const cordon_gate_link *link, const uint8_t *nonce,
                              const cordon_release *release, cordon_frame *ret_frame,
                              cordon_err *err)
@@ -299,6 +321,7 @@ int cordon_gate_link_release(const cordon_gate_link *link, const uint8_t *nonce,
         release_texts(&frame, CORDON_GATE_RELEASE_ARGV, release->argv, release->argc, err) != 0 ||
         release_texts(&frame, CORDON_GATE_RELEASE_ENV, release->environment,
                       release->environment_count, err) != 0 ||
+        release_secrets(&frame, release->secrets, err) != 0 ||
         cordon_frame_add_string(&frame, CORDON_GATE_RELEASE_CWD, release->working_dir, err) != 0)
         return -1;
     if (release->input != NULL &&

@@ -13,6 +13,7 @@
 #include "gate/protocol.h"
 #include "kit/buf.h"
 #include "kit/frame.h"
+#include "secrets.h"
 
 typedef enum cordon_link_state {
     CORDON_LINK_REPORT = 0, /* collecting the report */
@@ -67,6 +68,7 @@ typedef struct cordon_release {
     size_t argc;
     const char *const *environment;
     size_t environment_count;
+    const cordon_secrets *secrets; /* NULL for none */
     const char *working_dir;
     const void *input; /* the command's stdin, or NULL for an empty one */
     size_t input_length;

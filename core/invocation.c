@@ -19,6 +19,7 @@ static void invocation_destroy(cordon_invocation *invocation)
 {
     if (invocation == NULL)
         return;
+    cordon_secrets_clear(&invocation->secrets);
     cordon_worktree_clear(&invocation->worktree);
     free(invocation->pin);
     free(invocation->state_dir);
@@ -223,4 +224,32 @@ int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
         return -1;
     *ret_invocation = CORDON_TAKE(invocation);
     return 0;
+}
+
+/* A definition's variable and a secret of the same name: nobody could say which one counts. */
+static int secret_check_vendor(const cordon_vendor *vendor, const char *name, cordon_err *err)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < vendor->env.count; i++) {
+        if (strncmp(vendor->env.items[i], name, length) == 0 && vendor->env.items[i][length] == '=')
+            return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                               "secret %s: the definition of vendor %s sets that variable; remove "
+                               "one of them",
+                               CORDON_QUOTE(name), vendor->name);
+    }
+    return 0;
+}
+
+int cordon_invocation_secret(cordon_invocation *invocation, const char *name, const char *value,
+                             size_t length, cordon_err *err)
+{
+    if (cordon_handle_check(CORDON_HANDLE_INVOCATION, invocation, err) != 0)
+        return -1;
+    if (invocation->used)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                           "this invocation has run already; make a new one");
+    if (secret_check_vendor(invocation->policy->vendor, name, err) != 0)
+        return -1;
+    return cordon_secrets_add(&invocation->secrets, name, value, length, err);
 }

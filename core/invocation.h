@@ -8,6 +8,7 @@
 
 #include "owner.h"
 #include "policy.h"
+#include "secrets.h"
 #include "session.h"
 #include "worktree.h"
 
@@ -24,6 +25,7 @@ struct cordon_invocation {
     uid_t uid;
     gid_t gid;
     bool keep_id;
+    cordon_secrets secrets;
     bool used; /* one run per invocation */
 };
 

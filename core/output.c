@@ -30,30 +30,12 @@ static bool terminal_open(int fd, int *ret_fd)
     return *ret_fd >= 0;
 }
 
-void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota)
+static int output_take(void *context, const void *bytes, size_t length, cordon_err *err)
 {
-    *ret_output = (cordon_output){
-        .fd = fd,
-        .waiting = cordon_buf_make(OUTPUT_BUFFER_MAX),
-        .quota = quota,
-    };
-    ret_output->reopened = terminal_open(fd, &ret_output->terminal_fd);
-}
-
-void cordon_output_clear(cordon_output *output)
-{
-    cordon_buf_clear(&output->waiting);
-    if (output->reopened)
-        (void)close(output->terminal_fd);
-    output->reopened = false;
-}
-
-int cordon_output_put(cordon_output *output, const void *bytes, size_t length, cordon_err *err)
-{
+    cordon_output *output = context;
     cordon_output_quota *quota = output->quota;
     size_t keep = (int64_t)length <= quota->left_bytes ? length : (size_t)quota->left_bytes;
 
-    output->total_bytes += (int64_t)length;
     quota->left_bytes -= (int64_t)keep;
     if (keep < length)
         quota->truncated = true;
@@ -64,6 +46,38 @@ int cordon_output_put(cordon_output *output, const void *bytes, size_t length, c
         return 0;
     }
     return cordon_buf_append(&output->waiting, bytes, keep, err);
+}
+
+void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota,
+                        const cordon_secrets *secrets)
+{
+    *ret_output = (cordon_output){
+        .fd = fd,
+        .waiting = cordon_buf_make(OUTPUT_BUFFER_MAX),
+        .quota = quota,
+    };
+    cordon_mask_init(&ret_output->mask, secrets, output_take, ret_output);
+    ret_output->reopened = terminal_open(fd, &ret_output->terminal_fd);
+}
+
+void cordon_output_clear(cordon_output *output)
+{
+    cordon_mask_clear(&output->mask);
+    cordon_buf_clear(&output->waiting);
+    if (output->reopened)
+        (void)close(output->terminal_fd);
+    output->reopened = false;
+}
+
+int cordon_output_put(cordon_output *output, const void *bytes, size_t length, cordon_err *err)
+{
+    output->total_bytes += (int64_t)length;
+    return cordon_mask_feed(&output->mask, bytes, length, err);
+}
+
+int cordon_output_finish(cordon_output *output, cordon_err *err)
+{
+    return cordon_mask_finish(&output->mask, err);
 }
 
 bool cordon_output_has_room(const cordon_output *output)

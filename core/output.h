@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "kit/buf.h"
+#include "secrets.h"
 
 /* Waiting bytes beyond which the engine is no longer read. */
 #define CORDON_OUTPUT_WATERMARK (64u << 10)
@@ -25,6 +26,7 @@ typedef struct cordon_output {
     int fd;        /* borrowed; -1 throws away */
     bool reopened; /* terminal_fd is ours: the same terminal, opened without blocking */
     int terminal_fd;
+    cordon_mask mask; /* before everything else, so that no secret waits anywhere */
     cordon_buf waiting;
     cordon_output_quota *quota;
     int64_t total_bytes; /* what the command wrote, passed on or not */
@@ -32,7 +34,9 @@ typedef struct cordon_output {
     bool lossy;          /* the run is ending: what does not fit is dropped, reading goes on */
 } cordon_output;
 
-void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota);
+/* @param secrets  what is hidden in the output, borrowed; NULL hides nothing. It stays in place. */
+void cordon_output_init(cordon_output *ret_output, int fd, cordon_output_quota *quota,
+                        const cordon_secrets *secrets);
 void cordon_output_clear(cordon_output *output);
 
 /*
@@ -40,6 +44,10 @@ void cordon_output_clear(cordon_output *output);
  * counted and dropped. -1 with NOMEM.
  */
 int cordon_output_put(cordon_output *output, const void *bytes, size_t length, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* The stream has ended: what was held back, because it might have become a secret, is output. */
+int cordon_output_finish(cordon_output *output, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /* True while more may be read from the engine. */

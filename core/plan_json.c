@@ -103,6 +103,10 @@ static void write_allowed(cordon_jsonw *json, const cordon_run *run)
     cordon_jsonw_i64(json, "port", CORDON_VENDOR_PORT);
     write_texts(json, "argv", (const char *const *)run->command->argv.items,
                 run->command->argv.count);
+    cordon_jsonw_begin_array(json, "secrets"); /* names alone */
+    for (size_t i = 0; i < run->invocation->secrets.count; i++)
+        cordon_jsonw_string(json, NULL, run->invocation->secrets.items[i].name);
+    cordon_jsonw_end_array(json);
     cordon_jsonw_bool(json, "worktree_writable", run->plan.input.worktree_writable);
     cordon_jsonw_end_object(json);
 }
@@ -233,6 +237,7 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_string(&json, "podman_program", config->podman_program);
     cordon_jsonw_bool(&json, "allow_unenforced_limits", config->allow_unenforced_limits);
     cordon_jsonw_bool(&json, "allow_unread_runtime", config->allow_unread_runtime);
+    cordon_jsonw_bool(&json, "mask_secrets", config->mask_secrets);
     cordon_jsonw_end_object(&json);
     return cordon_jsonw_finish(&json, err);
 }

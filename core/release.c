@@ -154,6 +154,7 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
     release.argc = argv.count;
     release.environment = (const char *const *)environment.items;
     release.environment_count = environment.count;
+    release.secrets = &run->invocation->secrets;
     if (cordon_gate_link_release(&run->link, run->view.nonce, &release, &frame, err) != 0 ||
         cordon_permit_spend(permit, run, &run->receipt->refusal, err) != 0)
         return -1;

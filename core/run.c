@@ -114,6 +114,8 @@ void cordon_run_free(cordon_run *run)
 static void run_init(cordon_run *run, cordon_invocation *invocation, const cordon_command *command,
                      const cordon_io *io)
 {
+    const cordon_secrets *hidden;
+
     run->invocation = invocation;
     run->command = command;
     run->io = io;
@@ -124,8 +126,9 @@ static void run_init(cordon_run *run, cordon_invocation *invocation, const cordo
     run->journal = (cordon_journal)CORDON_JOURNAL_INIT;
     run->proxy_error = cordon_buf_make(CORDON_RUN_PROXY_ERROR_MAX);
     run->quota.left_bytes = invocation->config->limits.output_bytes;
-    cordon_output_init(&run->out, io->stdout_fd, &run->quota);
-    cordon_output_init(&run->err_out, io->stderr_fd, &run->quota);
+    hidden = invocation->config->mask_secrets ? &invocation->secrets : NULL;
+    cordon_output_init(&run->out, io->stdout_fd, &run->quota, hidden);
+    cordon_output_init(&run->err_out, io->stderr_fd, &run->quota, hidden);
     run->watch.networks[CORDON_ROLE_VENDOR_NETWORK] = run->made[CORDON_ROLE_VENDOR_NETWORK].id;
     run->watch.networks[CORDON_ROLE_EGRESS_NETWORK] = run->made[CORDON_ROLE_EGRESS_NETWORK].id;
     run->watch.proxy = run->made[CORDON_ROLE_PROXY].id;

@@ -123,7 +123,10 @@ static int stream_read_step(cordon_run *run, cordon_err *err)
             run->step_ended = true;
             if (cordon_stdcopy_finish(&run->step_demux, err) != 0)
                 return -1;
-            return cordon_gate_link_finish(&run->link, err);
+            if (cordon_gate_link_finish(&run->link, err) != 0 ||
+                cordon_output_finish(&run->out, err) != 0)
+                return -1;
+            return cordon_output_finish(&run->err_out, err);
         }
         if (cordon_stdcopy_feed(&run->step_demux, piece, length, err) != 0)
             return -1;

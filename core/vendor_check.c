@@ -180,29 +180,29 @@ int cordon_vendor_check_name(const char *text, cordon_err *err)
 
 /* Set by Cordon itself, or read by the loader or the CLI's runtime before the agent starts. */
 static const char *const reserved_names[] = {
-    "PATH",
-    "HOME",
-    "USER",
-    "SHELL",
-    "IFS",
-    "ENV",
-    "BASH_ENV",
-    "NODE_OPTIONS",
-    "GLIBC_TUNABLES",
-    "NODE_TLS_REJECT_UNAUTHORIZED",
-    "TMPDIR",
-    "CODEX_HOME",
-    "CLAUDE_CONFIG_DIR",
+    "PATH",     "HOME",       "USER",         "SHELL",          "IFS",
+    "ENV",      "BASH_ENV",   "NODE_OPTIONS", "GLIBC_TUNABLES", "NODE_TLS_REJECT_UNAUTHORIZED",
+    "TMPDIR",   "LANG",       "PS4",          "PROMPT_COMMAND", "GCONV_PATH",
+    "PERL5OPT", "PYTHONPATH", "RUBYOPT",      "CODEX_HOME",     "CLAUDE_CONFIG_DIR",
 };
 
-static bool is_reserved(const char *name, size_t length)
+/* Whole families of such names, by their beginning. */
+static const char *const reserved_beginnings[] = {"LD_", "CORDON_", "GIT_", "BASH_FUNC_"};
+
+bool cordon_vendor_env_is_name(const char *name, size_t length)
+{
+    return length > 0 && strspn(name, LOWER UPPER DIGITS "_") >= length && !strchr(DIGITS, name[0]);
+}
+
+bool cordon_vendor_env_is_reserved(const char *name, size_t length)
 {
     static const char proxy[] = "_proxy";
     size_t tail = sizeof proxy - 1;
     if (length >= tail && strncasecmp(name + length - tail, proxy, tail) == 0)
         return true;
-    if (strncmp(name, "LD_", 3) == 0 || strncmp(name, "CORDON_", 7) == 0)
-        return true;
+    for (size_t i = 0; i < sizeof reserved_beginnings / sizeof reserved_beginnings[0]; i++)
+        if (strncmp(name, reserved_beginnings[i], strlen(reserved_beginnings[i])) == 0)
+            return true;
     for (size_t i = 0; i < sizeof reserved_names / sizeof reserved_names[0]; i++)
         if (strlen(reserved_names[i]) == length && memcmp(reserved_names[i], name, length) == 0)
             return true;
@@ -213,9 +213,9 @@ int cordon_vendor_check_env(const char *text, cordon_err *err)
 {
     const char *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : 0;
-    if (length == 0 || strspn(text, LOWER UPPER DIGITS "_") < length || strchr(DIGITS, text[0]))
+    if (!cordon_vendor_env_is_name(text, length))
         return FAIL(err, text, "is not of the form NAME=value");
-    if (is_reserved(text, length))
+    if (cordon_vendor_env_is_reserved(text, length))
         return FAIL(err, text, "sets a variable that is Cordon's or the system's to set");
     return 0;
 }

@@ -59,6 +59,9 @@ enum {
 #define CORDON_CLI_ROW_APPROVE                                                                     \
     CORDON_CLI_OPTION("--approve", NULL, CORDON_CLI_FLAG, approve,                                 \
                       "you approve exactly this command, for this once")
+#define CORDON_CLI_ROW_SECRET                                                                      \
+    CORDON_CLI_OPTION("--secret", "NAME[=FILE]", CORDON_CLI_LIST, secrets,                         \
+                      "a secret for the command, as variable NAME; may be given again")
 #define CORDON_CLI_ROW_RECEIPT                                                                     \
     CORDON_CLI_OPTION("--receipt", "FILE", CORDON_CLI_FILE, receipt,                               \
                       "write the receipt there, mode 0600; - is standard error")

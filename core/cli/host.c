@@ -14,7 +14,7 @@
 #define PATH_LIMIT    4096
 
 /* An empty variable is one that is not set. */
-static const char *variable(const char *name)
+const char *cordon_cli_host_variable(const char *name)
 {
     const char *value = secure_getenv(name);
     return value && value[0] ? value : NULL;
@@ -22,7 +22,7 @@ static const char *variable(const char *name)
 
 static const char *folder_variable(const char *name)
 {
-    const char *value = variable(name);
+    const char *value = cordon_cli_host_variable(name);
     return value && value[0] == '/' ? value : NULL;
 }
 
@@ -75,14 +75,14 @@ static void fill(cordon_cli_host *host)
         .uid = geteuid(),
         .gid = getegid(),
         .home = host->home,
-        .path = variable("PATH"),
+        .path = cordon_cli_host_variable("PATH"),
         .runtime_dir = folder_variable("XDG_RUNTIME_DIR"),
         .state_dir = host->state_dir,
-        .env_engine = variable("CORDON_ENGINE"),
-        .env_docker = variable("DOCKER_HOST"),
-        .env_docker_tls = variable("DOCKER_TLS_VERIFY"),
-        .env_docker_certs = variable("DOCKER_CERT_PATH"),
-        .env_container = variable("CONTAINER_HOST"),
+        .env_engine = cordon_cli_host_variable("CORDON_ENGINE"),
+        .env_docker = cordon_cli_host_variable("DOCKER_HOST"),
+        .env_docker_tls = cordon_cli_host_variable("DOCKER_TLS_VERIFY"),
+        .env_docker_certs = cordon_cli_host_variable("DOCKER_CERT_PATH"),
+        .env_container = cordon_cli_host_variable("CONTAINER_HOST"),
         .system_config = SYSTEM_CONFIG,
         .user_config = host->user_config,
     };

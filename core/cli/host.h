@@ -23,6 +23,9 @@ typedef struct cordon_cli_host {
  */
 int cordon_cli_host_init(cordon_cli_host *ret_host, cordon_err *err)
     __attribute__((warn_unused_result));
+/* A variable of the caller's environment; NULL when it is empty or not set. */
+const char *cordon_cli_host_variable(const char *name);
+
 void cordon_cli_host_clear(cordon_cli_host *host);
 
 #endif

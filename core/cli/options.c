@@ -83,6 +83,18 @@ static void take_text(parse *p, const cordon_cli_option *option, const char *val
     *field = value;
 }
 
+static void take_item(parse *p, const cordon_cli_option *option, const char *value)
+{
+    cordon_cli_list *list = field_of(p, option);
+    if (value[0] == '\0')
+        PARSE_FAIL(p, "%s: its %s is empty; leave the option out or give one", option->name,
+                   option->value);
+    else if (list->count == CORDON_CLI_LIST_MAX)
+        PARSE_FAIL(p, "%s: given over %d times", option->name, CORDON_CLI_LIST_MAX);
+    else
+        list->items[list->count++] = value;
+}
+
 static void take_duration(parse *p, const cordon_cli_option *option, const char *value)
 {
     cordon_err why = CORDON_ERR_INIT;
@@ -106,6 +118,8 @@ static void take_value(parse *p, const cordon_cli_option *option, const char *in
         return;
     if (option->type == CORDON_CLI_DURATION)
         take_duration(p, option, value);
+    else if (option->type == CORDON_CLI_LIST)
+        take_item(p, option, value);
     else
         take_text(p, option, value);
 }
@@ -124,6 +138,8 @@ static void take_flag(parse *p, const cordon_cli_option *option, const char *inl
 static bool is_first(parse *p, const cordon_cli_option *option)
 {
     uint64_t bit = UINT64_C(1) << (unsigned)(option - p->verb->options);
+    if (option->type == CORDON_CLI_LIST)
+        return true;
     if (p->seen & bit)
         PARSE_FAIL(p, "%s: given twice; keep one", option->name);
     bool first = (p->seen & bit) == 0;

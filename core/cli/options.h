@@ -13,6 +13,15 @@
 #include "kit/buf.h"
 #include "kit/error.h"
 
+/* Most values of an option that may be given again and again. */
+#define CORDON_CLI_LIST_MAX 16
+
+/* The values of such an option, in their order; they borrow argv. */
+typedef struct cordon_cli_list {
+    const char *items[CORDON_CLI_LIST_MAX];
+    size_t count;
+} cordon_cli_list;
+
 /* Every value that some verb takes; NULL, 0 and false are "not given". Strings borrow argv. */
 typedef struct cordon_cli_options {
     const char *vendor;
@@ -23,6 +32,7 @@ typedef struct cordon_cli_options {
     const char *config;
     const char *receipt;
     const char *upstream;
+    cordon_cli_list secrets;
     int64_t deadline_ms;
     bool approve;
     bool json;
@@ -39,6 +49,7 @@ typedef enum cordon_cli_type {
     CORDON_CLI_NAME,     /* const char *: not empty; one that begins with '-' only as --x=-y */
     CORDON_CLI_FILE,     /* as NAME, and "-" is a value */
     CORDON_CLI_DURATION, /* int64_t milliseconds, more than 0, at most a week */
+    CORDON_CLI_LIST,     /* cordon_cli_list: as NAME, may be given again */
     CORDON_CLI_LATER,    /* documented in the design, not in this release: help says why */
 } cordon_cli_type;
 

@@ -109,8 +109,12 @@ static int make_invocation(const cordon_cli_context *context, const cordon_cli_o
         .image = cordon_cli_pin(options->image, session->pin),
         .deadline_ms = options->deadline_ms,
     };
-    return cordon_invocation_new(session->engine, session->config, &context->host, session->policy,
-                                 &wanted, &session->invocation, err);
+    if (cordon_invocation_new(session->engine, session->config, &context->host, session->policy,
+                              &wanted, &session->invocation, err) != 0 ||
+        cordon_cli_secrets_give(&session->secrets, session->invocation, err) != 0)
+        return -1;
+    cordon_cli_secrets_clear(&session->secrets);
+    return 0;
 }
 
 int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_options *options,
@@ -121,7 +125,8 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
     if (cordon_configure(&context->host, options->config, options->worktree, &session->config,
                          err) != 0)
         return -1;
-    if (make_command(options, session, err) != 0)
+    if (make_command(options, session, err) != 0 ||
+        cordon_cli_secrets_read(options, &session->secrets, err) != 0)
         return -1;
     if (open_engine(context, options, session, err) != 0)
         return -1;
@@ -130,6 +135,7 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
 
 void cordon_cli_session_clear(cordon_cli_session *session)
 {
+    cordon_cli_secrets_clear(&session->secrets);
     cordon_invocation_free(session->invocation);
     cordon_command_free(session->command);
     cordon_policy_free(session->policy);

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "kit/cleanup.h"
+#include "secret_source.h"
 
 #define CORDON_CLI_VENDOR_DEFAULT "claude"
 #define CORDON_CLI_PHASE_DEFAULT  "review"
@@ -24,6 +25,7 @@ typedef struct cordon_cli_session {
     cordon_command *command;
     cordon_engine *engine;
     cordon_invocation *invocation;
+    cordon_cli_secrets secrets;
     char pin[CORDON_CLI_PIN_SIZE]; /* of --image, where it was written without its "sha256:" */
 } cordon_cli_session;
 

@@ -12,7 +12,7 @@ static const cordon_cli_option plan_options[] = {
     CORDON_CLI_ROW_VENDOR,  CORDON_CLI_ROW_PHASE,  CORDON_CLI_ROW_WORKTREE,
     CORDON_CLI_ROW_APPROVE, CORDON_CLI_ROW_IMAGE,  CORDON_CLI_ROW_DEADLINE,
     CORDON_CLI_ROW_ENGINE,  CORDON_CLI_ROW_CONFIG, CORDON_CLI_ROW_JSON("one JSON object"),
-    CORDON_CLI_ROW_DEBUG,
+    CORDON_CLI_ROW_SECRET,  CORDON_CLI_ROW_DEBUG,
 };
 
 static int print_plan(const cordon_cli_context *context, const cordon_cli_options *options,

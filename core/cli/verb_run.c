@@ -23,6 +23,7 @@ static const cordon_cli_option run_options[] = {
     CORDON_CLI_ROW_WORKTREE,
     CORDON_CLI_ROW_APPROVE,
     CORDON_CLI_ROW_IMAGE,
+    CORDON_CLI_ROW_SECRET,
     CORDON_CLI_ROW_DEADLINE,
     CORDON_CLI_ROW_ENGINE,
     CORDON_CLI_ROW_CONFIG,
@@ -32,8 +33,6 @@ static const cordon_cli_option run_options[] = {
     CORDON_CLI_ROW_DEBUG,
     {"--prompt", "TEXT", CORDON_CLI_LATER, 0, NO_ADAPTER},
     {"--prompt-file", "FILE", CORDON_CLI_LATER, 0, NO_ADAPTER},
-    {"--secret", "NAME", CORDON_CLI_LATER, 0,
-     "secrets come with vendor adapters, which this release does not have; leave it out"},
 };
 
 /* What a run is told about and writes to, beside the library's handles. */

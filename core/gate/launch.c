@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Above the standard streams and the descriptors of all secrets. */
+#define FIRST_OWN_FD (CORDON_GATE_SECRET_FD + CORDON_RELEASE_SECRETS_MAX)
+
 /* 0 when the path is a file that may be executed, else an errno. */
 static int check_executable(const char *path)
 {
@@ -73,6 +76,7 @@ typedef struct child_plan {
     const cordon_fence *fence;
     int stdin_fd;
     int failure_fd;
+    const int *secret_fds;
     pid_t gate;
 } child_plan;
 
@@ -97,6 +101,14 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Each secret to the number that its variable names; what was opened lies above all of them. */
+static void give_secrets(const child_plan *plan)
+{
+    for (size_t i = 0; i < plan->release->secrets.count; i++)
+        if (dup2(plan->secret_fds[i], CORDON_GATE_SECRET_FD + (int)i) < 0)
+            child_fail(plan, false, "dup2", errno);
+}
+
 /* SECURITY: signals are at their defaults and the fence is up before anything foreign runs. */
 static _Noreturn void child_run(const child_plan *plan)
 {
@@ -112,6 +124,7 @@ static _Noreturn void child_run(const child_plan *plan)
         child_fail(plan, false, "dup2", errno);
     if (cordon_fence_enter(plan->fence, &err) < 0)
         child_fail(plan, false, err.message, err.errnum);
+    give_secrets(plan);
     reset_signals();
     (void)execve(plan->path, plan->release->argv.items, plan->release->env.items);
     child_fail(plan, true, "execve", errno);
@@ -132,6 +145,58 @@ static int open_stdin(const cordon_release *release, int ret_pipe[2], cordon_err
         (void)close(ret_pipe[1]);
         ret_pipe[1] = -1;
     }
+    return 0;
+}
+
+/* What is open in the gate lies above the numbers that the command gets. */
+static int move_up(int *fd, cordon_err *err)
+{
+    int moved = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_OWN_FD);
+    if (moved < 0)
+        return CORDON_FAIL_ERRNO(err, errno, "fcntl");
+    (void)close(*fd);
+    *fd = moved;
+    return 0;
+}
+
+/* A pipe that holds one secret whole, its writing end closed. */
+static int open_secret(const char *value, int *ret_fd, cordon_err *err)
+{
+    cordon_autoclose int reader = -1;
+    cordon_autoclose int writer = -1;
+    int ends[2];
+    size_t length = strlen(value);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return CORDON_FAIL_ERRNO(err, errno, "pipe");
+    reader = ends[0];
+    writer = ends[1];
+    if (move_up(&reader, err) < 0)
+        return -1;
+    /* A user with many pipes gets small ones; a secret that does not fit must not block us. */
+    if (fcntl(writer, F_SETFL, O_NONBLOCK) < 0 || write(writer, value, length) != (ssize_t)length)
+        return CORDON_FAIL_ERRNO(err, errno, "a pipe for a secret");
+    *ret_fd = cordon_take_fd(&reader);
+    return 0;
+}
+
+/* The gate's ends of all secrets; -1 where there is none. */
+typedef struct secret_pipes {
+    int fds[CORDON_RELEASE_SECRETS_MAX];
+} secret_pipes;
+
+static void close_secrets(secret_pipes *pipes)
+{
+    for (size_t i = 0; i < CORDON_RELEASE_SECRETS_MAX; i++)
+        cordon_cleanup_close(&pipes->fds[i]);
+}
+
+static int open_secrets(const cordon_release *release, secret_pipes *pipes, cordon_err *err)
+{
+    for (size_t i = 0; i < CORDON_RELEASE_SECRETS_MAX; i++)
+        pipes->fds[i] = -1;
+    for (size_t i = 0; i < release->secrets.count; i++)
+        if (open_secret(release->secrets.items[i], &pipes->fds[i], err) < 0)
+            return -1;
     return 0;
 }
 
@@ -173,13 +238,19 @@ int cordon_launch(cordon_release *release, const char *path, const cordon_fence 
     cordon_cleanup(close_pair) int failure[2] = {-1, -1};
     if (open_stdin(release, input, err) < 0)
         return -1;
+    cordon_cleanup(close_secrets) secret_pipes secrets;
+    if (open_secrets(release, &secrets, err) < 0)
+        return -1;
     if (pipe2(failure, O_CLOEXEC) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "pipe");
+    if (move_up(&failure[1], err) < 0)
+        return -1;
     child_plan plan = {.release = release,
                        .path = path,
                        .fence = fence,
                        .stdin_fd = input[0],
                        .failure_fd = failure[1],
+                       .secret_fds = secrets.fds,
                        .gate = getpid()};
     pid_t pid = fork();
     if (pid < 0)

@@ -94,7 +94,13 @@ enum {
     CORDON_GATE_RELEASE_STDIN = 6,    /* optional bytes: the command's whole standard input */
     CORDON_GATE_RELEASE_RULE = 7,     /* optional, repeated: one Landlock rule, see below */
     CORDON_GATE_RELEASE_LANDLOCK = 8, /* u64: least ABI that must be enforced; 0 = no Landlock */
+    CORDON_GATE_RELEASE_SECRET = 9,   /* "NAME=value", repeated: NAME holds the number of a
+                                         descriptor from which value can be read once, then the
+                                         end; numbers from CORDON_GATE_SECRET_FD on, in order */
 };
+
+/* The first descriptor of a secret: right behind the standard streams. */
+#define CORDON_GATE_SECRET_FD 3
 
 /*
  * Landlock rules, as text: "execute PATH", "read PATH" (files and folders, no execute),

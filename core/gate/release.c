@@ -5,6 +5,7 @@
 #include "gate/release.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ void cordon_release_wipe_texts(cordon_release *release)
 {
     wipe_strings(&release->argv);
     wipe_strings(&release->env);
+    wipe_strings(&release->secrets);
     wipe_text(&release->cwd);
     for (size_t i = 0; i < release->rule_count; i++)
         wipe_text(&release->rules[i].path);
@@ -110,14 +112,11 @@ static bool has_name(const cordon_strings *env, size_t count, const char *item, 
     return false;
 }
 
-static int read_env(cordon_release *release, const cordon_frame_field *field, cordon_err *err)
+/* SECURITY: a value may be a secret, so no message quotes any of the newest item. */
+static int check_env(const cordon_strings *env, cordon_err *err)
 {
-    cordon_strings *env = &release->env;
-    if (append_text(env, CORDON_RELEASE_ENV_MAX, field, err) < 0)
-        return -1;
     const char *item = env->items[env->count - 1];
     size_t length = name_length(item);
-    /* SECURITY: a value may be a secret, so no message quotes more than the name. */
     if (length == 0)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "environment item %zu is not NAME=value",
                            env->count);
@@ -125,6 +124,34 @@ static int read_env(cordon_release *release, const cordon_frame_field *field, co
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "environment item %zu repeats a name",
                            env->count);
     return 0;
+}
+
+static int read_env(cordon_release *release, const cordon_frame_field *field, cordon_err *err)
+{
+    if (append_text(&release->env, CORDON_RELEASE_ENV_MAX, field, err) < 0)
+        return -1;
+    return check_env(&release->env, err);
+}
+
+/* The variable of a secret holds its descriptor's number. */
+static int read_secret(cordon_release *release, const cordon_frame_field *field, cordon_err *err)
+{
+    char item[CORDON_RELEASE_SECRET_NAME_MAX + 16];
+    if (append_text(&release->secrets, CORDON_RELEASE_SECRETS_MAX, field, err) < 0)
+        return -1;
+    char *text = release->secrets.items[release->secrets.count - 1];
+    size_t length = name_length(text);
+    if (length == 0 || length > CORDON_RELEASE_SECRET_NAME_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "secret %zu is not NAME=value",
+                           release->secrets.count);
+    int item_length = snprintf(item, sizeof item, "%.*s=%zu", (int)length, text,
+                               CORDON_GATE_SECRET_FD + release->secrets.count - 1);
+    cordon_frame_field variable = {
+        .tag = field->tag, .bytes = (const uint8_t *)item, .length = (size_t)item_length};
+    size_t value_length = strlen(text + length + 1);
+    memmove(text, text + length + 1, value_length + 1);
+    explicit_bzero(text + value_length + 1, length);
+    return read_env(release, &variable, err);
 }
 
 static int read_cwd(cordon_release *release, const cordon_frame_field *field, cordon_err *err)
@@ -170,6 +197,7 @@ static const struct {
     [CORDON_GATE_RELEASE_STDIN] = {read_stdin, false, false},
     [CORDON_GATE_RELEASE_RULE] = {read_rule, false, true},
     [CORDON_GATE_RELEASE_LANDLOCK] = {read_landlock, true, false},
+    [CORDON_GATE_RELEASE_SECRET] = {read_secret, false, true},
 };
 
 #define FIELD_COUNT (sizeof fields / sizeof fields[0])

@@ -16,11 +16,13 @@
 #include "kit/error.h"
 
 /* Most items of each kind. The kernel's own bound on one argument is 128 KiB (MAX_ARG_STRLEN). */
-#define CORDON_RELEASE_ARGV_MAX       4096
-#define CORDON_RELEASE_ENV_MAX        1024
-#define CORDON_RELEASE_RULES_MAX      256
-#define CORDON_RELEASE_TEXT_BYTES_MAX ((128U << 10) - 1)
-#define CORDON_RELEASE_PATH_BYTES_MAX 4095
+#define CORDON_RELEASE_ARGV_MAX        4096
+#define CORDON_RELEASE_ENV_MAX         1024
+#define CORDON_RELEASE_RULES_MAX       256
+#define CORDON_RELEASE_SECRETS_MAX     16
+#define CORDON_RELEASE_SECRET_NAME_MAX 128
+#define CORDON_RELEASE_TEXT_BYTES_MAX  ((128U << 10) - 1)
+#define CORDON_RELEASE_PATH_BYTES_MAX  4095
 
 typedef enum cordon_rule_kind {
     CORDON_RULE_UNKNOWN = 0,
@@ -47,6 +49,7 @@ typedef struct cordon_release {
     uint8_t exit_key[CORDON_GATE_NONCE_BYTES];
     cordon_strings argv;
     cordon_strings env;
+    cordon_strings secrets; /* values; the n-th is for descriptor CORDON_GATE_SECRET_FD + n */
     char *cwd;
     cordon_buf stdin_bytes;
     size_t rule_count;

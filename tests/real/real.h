@@ -168,6 +168,9 @@ bool real_objects(cordon_fact_list *ret_lines);
 bool rest_call(const char *method, const char *path, const char *body, int *ret_status,
                cordon_json_doc **ret_answer);
 
+/* The answer's bytes as they are. */
+bool rest_text(const char *path, int *ret_status, cordon_buf *ret_text);
+
 /* The request succeeded with any 2xx status; a failure is recorded. */
 bool rest_ok(const char *method, const char *path, const char *body);
 

@@ -18,12 +18,11 @@ static const char *prefix(void)
     return real_is_docker() ? "/v1.41" : "/v4.0.0/libpod";
 }
 
-bool rest_call(const char *method, const char *path, const char *body, int *ret_status,
-               cordon_json_doc **ret_answer)
+static bool rest_send(const char *method, const char *path, const char *body,
+                      cordon_httpc_response *ret_answer)
 {
     static const char *const headers[] = {"Content-Type: application/json", NULL};
     char whole[PATH_ROOM];
-    cordon_auto(cordon_httpc_response) answer = {0};
     cordon_err err = CORDON_ERR_INIT;
     (void)snprintf(whole, sizeof whole, "%s%s", prefix(), path);
     const cordon_httpc_request request = {
@@ -34,8 +33,27 @@ bool rest_call(const char *method, const char *path, const char *body, int *ret_
         .body_length = body ? strlen(body) : 0,
         .response_max_bytes = ANSWER_MAX,
     };
+    return CHECK_OK(cordon_httpc_call(real.rest, &request, real_soon(), ret_answer, &err), err);
+}
+
+bool rest_text(const char *path, int *ret_status, cordon_buf *ret_text)
+{
+    cordon_auto(cordon_httpc_response) answer = {0};
+    cordon_err err = CORDON_ERR_INIT;
     *ret_status = 0;
-    if (!CHECK_OK(cordon_httpc_call(real.rest, &request, real_soon(), &answer, &err), err))
+    if (!rest_send("GET", path, NULL, &answer))
+        return false;
+    *ret_status = answer.status;
+    return CHECK_OK(cordon_buf_append(ret_text, answer.body.data, answer.body.length, &err), err);
+}
+
+bool rest_call(const char *method, const char *path, const char *body, int *ret_status,
+               cordon_json_doc **ret_answer)
+{
+    cordon_auto(cordon_httpc_response) answer = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    *ret_status = 0;
+    if (!rest_send(method, path, body, &answer))
         return false;
     *ret_status = answer.status;
     if (answer.status / 100 != 2)

@@ -209,6 +209,7 @@ static inline bool rig_has_fact(const rig *r, const char *start)
 typedef struct rig_release {
     const char *argv[24];
     const char *env[8];
+    const char *secrets[8];
     const char *cwd;
     const void *input;
     size_t input_length;
@@ -228,6 +229,9 @@ static inline bool rig_build(const rig *r, const rig_release *what, cordon_frame
         ok = cordon_frame_add_string(frame, CORDON_GATE_RELEASE_ARGV, what->argv[i], &err) == 0;
     for (size_t i = 0; ok && what->env[i]; i++)
         ok = cordon_frame_add_string(frame, CORDON_GATE_RELEASE_ENV, what->env[i], &err) == 0;
+    for (size_t i = 0; ok && what->secrets[i]; i++)
+        ok =
+            cordon_frame_add_string(frame, CORDON_GATE_RELEASE_SECRET, what->secrets[i], &err) == 0;
     for (size_t i = 0; ok && what->rules[i]; i++)
         ok = cordon_frame_add_string(frame, CORDON_GATE_RELEASE_RULE, what->rules[i], &err) == 0;
     if (ok && what->input)

@@ -47,6 +47,20 @@ STORY(a_signal_that_ends_the_command_is_told, 0)
     CHECK_INT(r.status, 128 + SIGKILL);
 }
 
+/* Read once, then the end; no other descriptor is open (the fourth is the folder that ls reads). */
+STORY(a_secret_comes_by_a_descriptor_that_its_variable_names, 0)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE(rig_run(&r, mode,
+                    &(rig_release){.argv = {"/bin/sh", "-c",
+                                            "echo $FIRST $SECOND; cat <&3; cat <&3; echo; cat <&4;"
+                                            "echo; ls /proc/self/fd | wc -l"},
+                                   .env = {PATH_ENV},
+                                   .secrets = {"FIRST=one = 1", "SECOND=two"}}));
+    CHECK_INT(r.code, 0);
+    CHECK(rig_output_is(&r, "3 4\none = 1\ntwo\n6\n"));
+}
+
 STORY(the_command_gets_exactly_the_released_environment_and_folder, 0)
 {
     cordon_auto(rig) r = {0};
@@ -506,6 +520,7 @@ static void bad_options_are_a_usage_error(void)
 
 CORDON_TEST_MAIN("gate_live", BOTH(a_released_command_runs_and_its_exit_is_told),
                  BOTH(a_signal_that_ends_the_command_is_told),
+                 BOTH(a_secret_comes_by_a_descriptor_that_its_variable_names),
                  BOTH(the_command_gets_exactly_the_released_environment_and_folder),
                  BOTH(standard_input_is_empty_without_bytes),
                  BOTH(large_standard_input_arrives_whole_and_ends),

@@ -247,6 +247,28 @@ static void a_release_carries_everything_in_order_under_the_nonce(void)
     CHECK(memcmp(field.bytes, value.link.exit_key, field.length) == 0);
 }
 
+static void secrets_go_as_a_variable_or_for_a_descriptor_by_their_name(void)
+{
+    cordon_auto(talk) value = {0};
+    cordon_auto(cordon_frame) frame = {0};
+    cordon_auto(cordon_secrets) secrets = {0};
+    cordon_release release = sample_release();
+    cordon_frame_reader reader;
+    cordon_err err = CORDON_ERR_INIT;
+    char text[512];
+
+    REQUIRE(talk_begin(&value));
+    REQUIRE_OK(cordon_secrets_add(&secrets, "API_KEY", "sk", 2, &err), err);
+    REQUIRE_OK(cordon_secrets_add(&secrets, "T_FILE_DESCRIPTOR", "tok", 3, &err), err);
+    release.secrets = &secrets;
+    REQUIRE_OK(cordon_gate_link_release(&value.link, nonce, &release, &frame, &err), err);
+    REQUIRE_OK(cordon_frame_open(&reader, CORDON_GATE_MAGIC_RELEASE, frame.bytes.data,
+                                 frame.bytes.length, nonce, &err),
+               err);
+    fields_of(reader, text, sizeof(text));
+    CHECK_CONTAINS(text, "|4:KEY=secret|4:API_KEY=sk|9:T_FILE_DESCRIPTOR=tok|5:/worktree|");
+}
+
 static void a_release_is_for_one_nonce_alone(void)
 {
     cordon_auto(talk) value = {0};
@@ -364,6 +386,7 @@ CORDON_TEST_MAIN("gate_notes", TEST(words_before_the_release_are_refused),
                  TEST(the_exit_note_is_seen_without_the_end_of_the_stream),
                  TEST(an_error_of_the_reader_stops_the_feed),
                  TEST(a_release_carries_everything_in_order_under_the_nonce),
+                 TEST(secrets_go_as_a_variable_or_for_a_descriptor_by_their_name),
                  TEST(a_release_is_for_one_nonce_alone),
                  TEST(no_input_and_an_empty_input_are_two_things),
                  TEST(a_release_that_no_gate_would_take_is_not_made),

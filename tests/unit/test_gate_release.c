@@ -44,6 +44,10 @@ typedef struct item {
     {                                                                                              \
         .tag = CORDON_GATE_RELEASE_ENV, .text = t                                                  \
     }
+#define SECRET(t)                                                                                  \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_SECRET, .text = t                                               \
+    }
 #define CWD(t)                                                                                     \
     {                                                                                              \
         .tag = CORDON_GATE_RELEASE_CWD, .text = t                                                  \
@@ -145,7 +149,7 @@ static void a_release_that_is_not_whole_is_refused(void)
         {"field 5 is repeated", {CWD("/"), CWD("/")}},
         {"field 6 is repeated", {INPUT("a"), INPUT("b")}},
         {"field 8 is repeated", {LANDLOCK(0), LANDLOCK(0)}},
-        {"field 9 is not known", {VERSION, {.tag = 9, .text = "x"}}},
+        {"field 10 is not known", {VERSION, {.tag = 10, .text = "x"}}},
         {"field 65535 is not known", {{.tag = 65535, .text = "x"}}},
         {"an exit key of 31 bytes", {{.tag = 2, .text = (const char *)exit_key, .length = 31}}},
         {"the command's name is empty", {ARGV("")}},
@@ -153,6 +157,11 @@ static void a_release_that_is_not_whole_is_refused(void)
         {"environment item 1 is not NAME=value", {ENV("PATH")}},
         {"environment item 1 is not NAME=value", {ENV("=x")}},
         {"environment item 2 repeats a name", {ENV("A=1"), ENV("A=2")}},
+        {"environment item 2 repeats a name", {ENV("A=1"), SECRET("A=2")}},
+        {"environment item 2 repeats a name", {SECRET("A=1"), ENV("A=2")}},
+        {"secret 1 is not NAME=value", {SECRET("KEY")}},
+        {"secret 1 is not NAME=value", {SECRET("=x")}},
+        {"holds a NUL", {{.tag = CORDON_GATE_RELEASE_SECRET, .text = "A=\0b", .length = 4}}},
         {"the working folder is not absolute", {CWD("work")}},
         {"the working folder is not absolute", {CWD("")}},
         {"not a rule", {RULE("delete /x")}},

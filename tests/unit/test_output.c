@@ -36,7 +36,7 @@ static bool rig_pipe(rig *value, int64_t quota_bytes)
     value->reader = ends[0];
     value->writer = ends[1];
     value->quota = (cordon_output_quota){.left_bytes = quota_bytes};
-    cordon_output_init(&value->output, value->writer, &value->quota);
+    cordon_output_init(&value->output, value->writer, &value->quota, NULL);
     return true;
 }
 
@@ -142,7 +142,7 @@ static void output_that_nobody_wants_is_counted(void)
     cordon_output_quota quota = {.left_bytes = 10};
     cordon_auto(rig) value = {.reader = -1, .writer = -1};
 
-    cordon_output_init(&value.output, -1, &quota);
+    cordon_output_init(&value.output, -1, &quota, NULL);
     REQUIRE(put(&value.output, "1234", 4));
     cordon_output_flush(&value.output);
     CHECK(!cordon_output_is_waiting(&value.output));
@@ -215,7 +215,7 @@ static void a_stalled_socket_does_not_block(void)
     value.reader = ends[0];
     value.writer = ends[1];
     value.quota.left_bytes = INT64_MAX;
-    cordon_output_init(&value.output, value.writer, &value.quota);
+    cordon_output_init(&value.output, value.writer, &value.quota, NULL);
     do {
         REQUIRE(put_counting(&value.output, 0, 60000));
         flush_until_stalled(&value.output);
@@ -230,7 +230,7 @@ static void a_stalled_terminal_does_not_block(void)
 
     REQUIRE_INT(openpty(&value.reader, &value.writer, NULL, NULL, NULL), 0);
     value.quota.left_bytes = INT64_MAX;
-    cordon_output_init(&value.output, value.writer, &value.quota);
+    cordon_output_init(&value.output, value.writer, &value.quota, NULL);
     do {
         REQUIRE(put_counting(&value.output, 0, 60000));
         flush_until_stalled(&value.output);

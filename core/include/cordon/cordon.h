@@ -193,6 +193,21 @@ CORDON_PUBLIC int cordon_invocation_new(cordon_engine *engine, const cordon_conf
                                         cordon_err *err) CORDON_CHECK;
 CORDON_PUBLIC void cordon_invocation_free(cordon_invocation *invocation);
 
+/*
+ * Gives the command of this invocation one more secret. It goes to the gate in the release frame
+ * and from there to the command alone; it is in no argv, label, inspect answer, log or receipt, and
+ * in the command's output it is replaced by asterisks (`mask_secrets` of the configuration; values
+ * below 8 bytes excepted).
+ * @param name    the environment variable that holds it; one that ends in "_FILE_DESCRIPTOR" holds
+ *                the number of a descriptor from which the value can be read once
+ * @param value   copied; wiping the caller's copy is the caller's
+ * @param length  at most 32 KiB, at least 1, no NUL
+ * @return 0, or -1 with CONFIG naming the secret and the reason, INVALID after the run, NOMEM
+ */
+CORDON_PUBLIC int cordon_invocation_secret(cordon_invocation *invocation, const char *name,
+                                           const char *value, size_t length,
+                                           cordon_err *err) CORDON_CHECK;
+
 /* What a run would create, check and allow, as JSON; asks the engine, changes nothing. */
 CORDON_PUBLIC int cordon_invocation_plan_json(cordon_invocation *invocation,
                                               const cordon_command *command, char **ret_json,
