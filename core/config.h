@@ -114,6 +114,11 @@ typedef struct cordon_config {
      * its OCI runtime cannot be read here (a remote Podman, or another user's). Default false.
      */
     bool allow_unread_runtime;
+    /*
+     * The operator accepts a kernel whose Landlock (landlock(7)) cannot hold all of a phase, or
+     * that has none. Default false: a step on such a kernel is refused.
+     */
+    bool allow_weak_landlock;
     /* Secrets are hidden in what the command prints. Default true. */
     bool mask_secrets;
     cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */

@@ -272,6 +272,9 @@ static const cordon_key config_keys[] = {
     {.name = "allow_unread_runtime",
      .type = CORDON_KEY_FLAG,
      AT(cordon_config, allow_unread_runtime)},
+    {.name = "allow_weak_landlock",
+     .type = CORDON_KEY_FLAG,
+     AT(cordon_config, allow_weak_landlock)},
     {.name = "mask_secrets", .type = CORDON_KEY_FLAG, AT(cordon_config, mask_secrets)},
 };
 const cordon_schema cordon_config_schema = SCHEMA(config_keys, cordon_config);

@@ -76,9 +76,16 @@ int cordon_run_check_runtime(cordon_run *run, cordon_role role, unsigned slot, c
 
 void cordon_run_tell_unread(const cordon_run *run)
 {
+    static const char *const facts[CORDON_ROLE_COUNT] = {
+        [CORDON_ROLE_PROXY] = "proxy.runtime",
+        [CORDON_ROLE_STEP] = "step.runtime",
+    };
+
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
-        if (run->unread[role].code != CORDON_OK)
-            cordon_run_progress(run, "runtime", "%s: not read, as allow_unread_runtime accepts: %s",
-                                cordon_role_name((cordon_role)role), run->unread[role].message);
+        if (run->unread[role].code == CORDON_OK || facts[role] == NULL)
+            continue;
+        cordon_receipt_accept(run->receipt, facts[role]);
+        cordon_run_progress(run, "runtime", "%s: not read, as allow_unread_runtime accepts: %s",
+                            cordon_role_name((cordon_role)role), run->unread[role].message);
     }
 }

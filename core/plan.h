@@ -16,7 +16,13 @@
 #include "subnet.h"
 
 /* Where things are inside the containers. */
-#define CORDON_PLAN_PROXY_PORT    3128
+#define CORDON_PLAN_PROXY_PORT 3128
+
+/*
+ * The Landlock ABI that a step's fence needs whole (landlock(7)): 3 truncating, 4 TCP ports, 6
+ * signals and abstract sockets.
+ */
+#define CORDON_PLAN_LANDLOCK      6
 #define CORDON_PLAN_WORKTREE      CORDON_GATE_WORKTREE
 #define CORDON_PLAN_TMP           "/tmp"
 #define CORDON_PLAN_GUARD_FOLDER  "/.cordon"
@@ -71,6 +77,7 @@ typedef struct cordon_plan_input {
     uid_t uid; /* of the step's processes, and of what they write */
     gid_t gid;
     bool keep_id;
+    unsigned landlock_least; /* the ABI below which the kernel's fence is refused; 0: none is */
     int64_t connect_ms; /* how long the proxy may take to reach a pinned host; 0: its default */
 } cordon_plan_input;
 

@@ -237,6 +237,7 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_string(&json, "podman_program", config->podman_program);
     cordon_jsonw_bool(&json, "allow_unenforced_limits", config->allow_unenforced_limits);
     cordon_jsonw_bool(&json, "allow_unread_runtime", config->allow_unread_runtime);
+    cordon_jsonw_bool(&json, "allow_weak_landlock", config->allow_weak_landlock);
     cordon_jsonw_bool(&json, "mask_secrets", config->mask_secrets);
     cordon_jsonw_end_object(&json);
     return cordon_jsonw_finish(&json, err);

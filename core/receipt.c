@@ -86,6 +86,12 @@ void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_mem
     receipt->status = out_of_memory ? kinds[CORDON_RESULT_OOM].status : exit_code;
 }
 
+void cordon_receipt_accept(cordon_receipt *receipt, const char *fact)
+{
+    if (receipt->unassured_count < CORDON_RECEIPT_UNASSURED_MAX)
+        receipt->unassured[receipt->unassured_count++] = fact;
+}
+
 void cordon_receipt_leave(cordon_receipt *receipt, cordon_role role, const char *id,
                           const char *reason)
 {
@@ -251,6 +257,10 @@ int cordon_receipt_json(const cordon_receipt *receipt, char **ret_json, cordon_e
     cordon_jsonw_i64(&json, "facts", receipt->tally.facts);
     cordon_jsonw_i64(&json, "rounds", receipt->tally.rounds);
     cordon_jsonw_end_object(&json);
+    cordon_jsonw_begin_array(&json, "unassured");
+    for (size_t i = 0; i < receipt->unassured_count; i++)
+        cordon_jsonw_string(&json, NULL, receipt->unassured[i]);
+    cordon_jsonw_end_array(&json);
     cordon_egress_write(&receipt->egress, &json);
     cordon_jsonw_begin_object(&json, "output");
     cordon_jsonw_i64(&json, "stdout_bytes", receipt->stdout_bytes);

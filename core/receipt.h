@@ -29,6 +29,9 @@ typedef struct cordon_left {
     char reason[256];
 } cordon_left;
 
+/* Limits, the kernel's fence, two runtimes. */
+#define CORDON_RECEIPT_UNASSURED_MAX 8
+
 struct cordon_receipt {
     char invocation[CORDON_OWNER_HEX + 1]; /* "" when there was none */
     char engine_name[64];
@@ -48,6 +51,9 @@ struct cordon_receipt {
     int status;    /* 0..255 */
     cordon_refusal refusal;
     cordon_err failure; /* message of everything that did not simply exit */
+
+    const char *unassured[CORDON_RECEIPT_UNASSURED_MAX]; /* facts; static texts */
+    size_t unassured_count;
 
     cordon_tally tally;
     cordon_egress egress;
@@ -78,6 +84,12 @@ void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cor
 
 /* Sets kind EXITED (or OOM) and the status that follows. */
 void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_memory);
+
+/*
+ * Notes a fact that the operator accepted as not assured, by one of the allow_ keys.
+ * @param fact  a static text, as a refusal would name it
+ */
+void cordon_receipt_accept(cordon_receipt *receipt, const char *fact);
 
 /* Notes an object that could not be removed. */
 void cordon_receipt_leave(cordon_receipt *receipt, cordon_role role, const char *id,

@@ -148,6 +148,8 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
         release_rules(run, &rules, err) != 0)
         return -1;
     release.landlock_abi = release_landlock(run);
+    if (release.landlock_abi < CORDON_PLAN_LANDLOCK)
+        cordon_receipt_accept(run->receipt, "kernel.landlock.abi");
     release.rules = (const char *const *)rules.items;
     release.rule_count = release.landlock_abi > 0 ? rules.count : 0;
     release.argv = (const char *const *)argv.items;

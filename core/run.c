@@ -84,6 +84,7 @@ void cordon_run_plan(cordon_run *run)
         .uid = invocation->uid,
         .gid = invocation->gid,
         .keep_id = invocation->keep_id,
+        .landlock_least = invocation->config->allow_weak_landlock ? 0 : CORDON_PLAN_LANDLOCK,
         .connect_ms = run->command->kind == CORDON_COMMAND_PROBE ? CORDON_RUN_PROBE_CONNECT_MS : 0,
     };
 

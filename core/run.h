@@ -2,6 +2,7 @@
 /*
  * One run in progress: what the steps of a run share. run.c holds the order of the steps and
  * nothing else; each step has a file of its own:
+ *   prepare.c     what must be known and there before the first create
  *   make.c        create and start, concurrently where ids allow
  *   revalidate.c  the final revalidation and the permit that only it can make
  *   stream.c      release, streaming, deadline and cancel, settling

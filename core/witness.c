@@ -56,7 +56,7 @@ static const witness_rule witness_rules[] = {
     {"device", cordon_judge_device, 1, 0},
     {"denied", cordon_judge_denied, 10, 10},
     {"socket", cordon_judge_never, 0, 0},
-    {"landlock.abi", NULL, 1, 1}, /* what the kernel offers; policy decides what it demands */
+    {"landlock.abi", cordon_judge_landlock, 1, 1},
     {"truncated", cordon_judge_never, 0, 0},
 };
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/num.h"
+
 int cordon_witness_refuse(const witness_context *context, const char *expected, const char *actual)
 {
     char fact[96];
@@ -290,6 +292,20 @@ static int judge_cgroup_limit(const witness_context *context, int64_t limit, con
         return 0;
     (void)snprintf(expected, sizeof(expected), "%lld", (long long)limit);
     return cordon_witness_equal(context, expected, value);
+}
+
+/* What a phase allows is the kernel's to hold, too: a kernel that can't is no step's. */
+int cordon_judge_landlock(const witness_context *context, const char *value)
+{
+    unsigned least = context->plan->input.landlock_least;
+    char expected[96];
+    uint64_t abi;
+
+    if (cordon_num_u64(value, strlen(value), 0, 1000, &abi, NULL) == 0 && abi >= least)
+        return 0;
+    (void)snprintf(expected, sizeof(expected),
+                   "Landlock ABI %u or later (allow_weak_landlock = true does with less)", least);
+    return cordon_witness_refuse(context, expected, value);
 }
 
 int cordon_judge_memory_max(const witness_context *context, const char *value)

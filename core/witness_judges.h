@@ -57,6 +57,7 @@ witness_judge cordon_judge_never;
 witness_judge cordon_judge_hostname;
 witness_judge cordon_judge_working_dir;
 witness_judge cordon_judge_argv;
+witness_judge cordon_judge_landlock;
 witness_judge cordon_judge_memory_max;
 witness_judge cordon_judge_pids_max;
 witness_judge cordon_judge_mount;

@@ -18,24 +18,37 @@
 
 /* landlock_create_ruleset(2): ask for the ABI version instead of a ruleset. */
 #define LANDLOCK_ASK_VERSION 1U
-#define LANDLOCK_ABI_CONNECT 4 /* the first one with rules for TCP ports */
+#define LANDLOCK_ABI_NEEDED  6 /* as the library demands it */
 
 /* What rootless containers need to map a whole image (newuidmap(1)). */
 #define SUBORDINATE_IDS_MIN 65536
 
+/* What the kernel lacks below each ABI, latest first: landlock(7). */
+static const struct {
+    long abi;
+    const char *lacks;
+} landlock_gaps[] = {
+    {1, "no Landlock at all"},
+    {3, "no rules for truncating, TCP ports, signals"},
+    {4, "no rules for TCP ports, signals"},
+    {6, "no rules for signals and abstract sockets"},
+};
+
 static void check_landlock(cordon_cli_doctor *doctor)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_ASK_VERSION);
-    if (abi >= LANDLOCK_ABI_CONNECT)
+    if (abi >= LANDLOCK_ABI_NEEDED) {
         cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "landlock", "", "ABI %ld", abi);
-    else if (abi > 0)
-        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "landlock",
-                              "a kernel of 6.7 or later adds rules for TCP",
-                              "ABI %ld: files only, no rules for TCP", abi);
-    else
-        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "landlock",
-                              "boot with lsm=landlock,... on a kernel of 5.13 or later",
-                              "not there: %s", strerrordesc_np(errno));
+        return;
+    }
+    size_t gap = 0;
+    while (abi >= landlock_gaps[gap].abi)
+        gap++;
+    cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_WARN, "landlock",
+                          "use a kernel of 6.12 or later with lsm=landlock,..., or accept less: "
+                          "allow_weak_landlock = true",
+                          "ABI %ld of %d: %s", abi > 0 ? abi : 0L, LANDLOCK_ABI_NEEDED,
+                          landlock_gaps[gap].lacks);
 }
 
 /* The number in a one-line kernel file; -1 when there is no such file or it holds none. */

@@ -58,6 +58,7 @@ static void a_machine_without_files_works(void)
     CHECK_STR(config.podman_program, "podman");
     CHECK(!config.allow_unenforced_limits);
     CHECK(!config.allow_unread_runtime);
+    CHECK(!config.allow_weak_landlock);
     CHECK(config.mask_secrets);
     CHECK_INT(config.files.count, 0);
 }
@@ -78,6 +79,7 @@ static const char whole[] =
     "vendors_dir = \"./v\"; podman_service = \"never\"; podman_program = \"/opt/bin/podman\";\n"
     "allow_unenforced_limits = true;\n"
     "allow_unread_runtime = true;\n"
+    "allow_weak_landlock = true;\n"
     "mask_secrets = false;\n";
 
 static void every_key_is_read_exactly(void)
@@ -113,6 +115,7 @@ static void every_key_is_read_exactly(void)
     CHECK_STR(config.podman_program, "/opt/bin/podman");
     CHECK(config.allow_unenforced_limits);
     CHECK(config.allow_unread_runtime);
+    CHECK(config.allow_weak_landlock);
     CHECK(!config.mask_secrets);
     CHECK(cordon_config_engine(&config, "laptop") == &config.engines.items[0]);
     CHECK(cordon_config_engine(&config, "Laptop") == NULL);
@@ -298,6 +301,7 @@ static void the_shipped_file_says_the_defaults(void)
     CHECK(same_text(config.podman_program, defaults.podman_program));
     CHECK_INT(config.allow_unenforced_limits, defaults.allow_unenforced_limits);
     CHECK_INT(config.allow_unread_runtime, defaults.allow_unread_runtime);
+    CHECK_INT(config.allow_weak_landlock, defaults.allow_weak_landlock);
     CHECK_INT(config.mask_secrets, defaults.mask_secrets);
 }
 

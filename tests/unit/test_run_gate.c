@@ -3,6 +3,7 @@
  * What is in the containers misbehaves, the engine lies, somebody tampers: the run ends with the
  * right verdict, a command is released only where everything was as planned, and nothing is left.
  */
+#include "config.h"
 #include "support/run_case.h"
 
 /* Enough for a run that must not succeed and has to be waited for. */
@@ -264,13 +265,16 @@ static const view_case views[] = {
     {"+", "device=sda b 8:0", "kernel.device", NULL},
     {"+", "fd=7 /etc/shadow", "kernel.fd", NULL},
     {"+", "truncated=mount", "kernel.truncated", NULL},
+    {"landlock.abi=", "landlock.abi=5", "kernel.landlock.abi", NULL},
+    {"landlock.abi=", "landlock.abi=0", "kernel.landlock.abi", NULL},
+    {"landlock.abi=", "landlock.abi=many", "kernel.landlock.abi", NULL},
     {"+", "novelty=1", "kernel.report", "CORDON_REFUSED_UNMODELLED"},
 };
 #define VIEWS (sizeof views / sizeof views[0])
 
-static void lie_of_report(void *context, cordon_fact_list *facts)
+static void lie_of_one_fact(void *context, cordon_fact_list *facts)
 {
-    const view_case *c = &views[*(const size_t *)context];
+    const view_case *c = context;
     for (size_t i = 0; i < facts->count; i++) {
         if (strncmp(facts->items[i], c->key, strlen(c->key)) != 0)
             continue;
@@ -279,6 +283,12 @@ static void lie_of_report(void *context, cordon_fact_list *facts)
         return;
     }
     (void)!cordon_fact_list_add(facts, c->item, NULL);
+}
+
+static void lie_of_report(void *context, cordon_fact_list *facts)
+{
+    view_case c = views[*(const size_t *)context];
+    lie_of_one_fact(&c, facts);
 }
 
 static void script_view(void *context, fake_run *run)
@@ -302,6 +312,25 @@ static void what_the_kernel_shows_from_inside_refuses_too(void)
         if (views[i].refusal)
             want.refusal = views[i].refusal;
         check_verdict(&outcomes[i], views[i].item, &want);
+    }
+}
+
+/* The receipt says what nobody vouches for. */
+static void a_weaker_fence_may_be_accepted_by_name_and_is_recorded(void)
+{
+    static const char *const abis[] = {"landlock.abi=0", "landlock.abi=4"};
+    for (size_t i = 0; i < sizeof abis / sizeof abis[0]; i++) {
+        cordon_auto(fake_run) run = {0};
+        cordon_autofree char *json = NULL;
+        view_case weak = {"landlock.abi=", abis[i], NULL, NULL};
+        fake_lies told = {.context = &weak, .report = lie_of_one_fact};
+        REQUIRE(fake_run_open(&run, &(fake_run_options){.worktree = true}));
+        run.config->allow_weak_landlock = true;
+        fake_engine_lie(run.fake, &told);
+        REQUIRE(fake_run_go(&run));
+        CHECK_STR(run.result.kind_name, "exited");
+        REQUIRE_OK(cordon_receipt_json(run.receipt, &json, &run.err), run.err);
+        CHECK_CONTAINS(json, "\"unassured\":[\"kernel.landlock.abi\"]");
     }
 }
 
@@ -363,4 +392,5 @@ CORDON_TEST_MAIN("run_gate", TEST(whoever_misbehaves_inside_gets_the_right_name)
                  TEST(statuses_of_commands_that_do_not_start_are_the_shells),
                  TEST(a_fact_that_differs_refuses_by_name_in_either_round),
                  TEST(what_the_kernel_shows_from_inside_refuses_too),
+                 TEST(a_weaker_fence_may_be_accepted_by_name_and_is_recorded),
                  TEST(an_image_that_is_not_the_pinned_one_is_refused_before_anything_is_made))
