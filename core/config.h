@@ -49,6 +49,12 @@ typedef struct cordon_image_pins {
     char *runner;
 } cordon_image_pins;
 
+/* Versions of the CLIs in the pinned images, "2.1.332"; NULL where none is said. */
+typedef struct cordon_agents_config {
+    char *claude;
+    char *codex;
+} cordon_agents_config;
+
 /* Exact approved argument vectors; each has at least one item. */
 typedef struct cordon_argv_list {
     size_t count;
@@ -97,6 +103,7 @@ typedef struct cordon_config {
     char *engine; /* "auto", or a name for cordon_select */
     cordon_engine_configs engines;
     cordon_image_pins images;
+    cordon_agents_config agents;
     cordon_runner_config runner;
     cordon_limits_config limits;
     cordon_network_config network;
@@ -121,6 +128,11 @@ typedef struct cordon_config {
     bool allow_weak_landlock;
     /* Secrets are hidden in what the command prints. Default true. */
     bool mask_secrets;
+    /*
+     * The operator accepts a version of an agent's CLI whose flags and tools Cordon has no table
+     * for; it is run like the newest one that has. Default false: such a run is refused.
+     */
+    bool allow_unknown_agent;
     cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */
     uid_t uid;              /* whose files are trusted, root's besides; vendor files too */
     char *worktree;         /* in which nothing is trusted; NULL without one */

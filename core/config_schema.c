@@ -70,6 +70,13 @@ static int check_program(const char *text, cordon_err *err)
     return 0;
 }
 
+static int check_version(const char *text, cordon_err *err)
+{
+    if (!all_of(text, strlen(text), LOWER_DIGITS ".-+") || !all_of(text, 1, "0123456789"))
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "\"%s\" is not a version", CORDON_QUOTE(text));
+    return 0;
+}
+
 /* "registry.example:5000/team/image": no tag, because the digest alone decides. */
 static bool is_image_name(const char *text, size_t length)
 {
@@ -174,6 +181,18 @@ static const cordon_key image_keys[] = {
 };
 static const cordon_schema image_schema = SCHEMA(image_keys, cordon_image_pins);
 
+#define VERSION(name_, member)                                                                     \
+    {                                                                                              \
+        .name = (name_), .type = CORDON_KEY_TEXT, AT(cordon_agents_config, member), .min = 1,      \
+        .max = 32, .check = check_version, .form = "a version such as \"2.1.332\""                 \
+    }
+
+static const cordon_key agent_keys[] = {
+    VERSION("claude", claude),
+    VERSION("codex", codex),
+};
+static const cordon_schema agent_schema = SCHEMA(agent_keys, cordon_agents_config);
+
 static const cordon_key runner_keys[] = {
     {.name = "approved",
      .type = CORDON_KEY_ARGVS,
@@ -244,6 +263,7 @@ static const cordon_key config_keys[] = {
      .sub = &engine_schema,
      .form = "a list of groups: ( { name = ...; kind = ...; endpoint = ...; } )"},
     GROUP("images", images, image_schema),
+    GROUP("agents", agents, agent_schema),
     GROUP("runner", runner, runner_schema),
     GROUP("limits", limits, limit_schema),
     GROUP("network", network, network_schema),
@@ -276,6 +296,9 @@ static const cordon_key config_keys[] = {
      .type = CORDON_KEY_FLAG,
      AT(cordon_config, allow_weak_landlock)},
     {.name = "mask_secrets", .type = CORDON_KEY_FLAG, AT(cordon_config, mask_secrets)},
+    {.name = "allow_unknown_agent",
+     .type = CORDON_KEY_FLAG,
+     AT(cordon_config, allow_unknown_agent)},
 };
 const cordon_schema cordon_config_schema = SCHEMA(config_keys, cordon_config);
 

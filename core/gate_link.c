@@ -308,6 +308,22 @@ static int release_secrets(cordon_frame *frame, const cordon_secrets *secrets, c
     return 0;
 }
 
+/* Path, NUL, content. */
+static int release_files(cordon_frame *frame, const cordon_release *release, cordon_err *err)
+{
+    for (size_t i = 0; i < release->file_count; i++) {
+        const cordon_release_file *file = &release->files[i];
+        cordon_auto(cordon_buf) bytes = cordon_buf_make_secret(CORDON_GATE_RELEASE_MAX);
+
+        if (cordon_buf_append(&bytes, file->path, strlen(file->path) + 1, err) != 0 ||
+            cordon_buf_append(&bytes, file->bytes, file->length, err) != 0 ||
+            cordon_frame_add_bytes(frame, CORDON_GATE_RELEASE_FILE, bytes.data, bytes.length,
+                                   err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int cordon_gate_link_release(const cordon_gate_link *link, const uint8_t *nonce,
                              const cordon_release *release, cordon_frame *ret_frame,
                              cordon_err *err)
@@ -328,7 +344,8 @@ int cordon_gate_link_release(const cordon_gate_link *link, const uint8_t *nonce,
         cordon_frame_add_bytes(&frame, CORDON_GATE_RELEASE_STDIN, release->input,
                                release->input_length, err) != 0)
         return -1;
-    if (release_texts(&frame, CORDON_GATE_RELEASE_RULE, release->rules, release->rule_count, err) !=
+    if (release_files(&frame, release, err) != 0 ||
+        release_texts(&frame, CORDON_GATE_RELEASE_RULE, release->rules, release->rule_count, err) !=
             0 ||
         cordon_frame_add_u64(&frame, CORDON_GATE_RELEASE_LANDLOCK, release->landlock_abi, err) !=
             0 ||

@@ -62,6 +62,13 @@ int cordon_gate_link_finish(cordon_gate_link *link, cordon_err *err)
 /* The report's bytes in state WAITING; released() forgets them and moves on. */
 void cordon_gate_link_released(cordon_gate_link *link);
 
+/* A file that the gate makes for the command, in a folder that is there. */
+typedef struct cordon_release_file {
+    const char *path;
+    const void *bytes;
+    size_t length;
+} cordon_release_file;
+
 /* What a release carries besides keys. All borrowed. */
 typedef struct cordon_release {
     const char *const *argv;
@@ -72,6 +79,8 @@ typedef struct cordon_release {
     const char *working_dir;
     const void *input; /* the command's stdin, or NULL for an empty one */
     size_t input_length;
+    const cordon_release_file *files;
+    size_t file_count;
     const char *const *rules;
     size_t rule_count;
     unsigned landlock_abi;

@@ -169,20 +169,15 @@ static int invocation_user(cordon_invocation *invocation, const cordon_host *hos
     return invocation_check_writer(invocation, err);
 }
 
-/* The pin: the option, else the configured one for runner commands. */
 static int invocation_pin(cordon_invocation *invocation, const char *option, cordon_err *err)
 {
-    const char *pin = option != NULL ? option : invocation->config->images.runner;
-
-    if (pin == NULL)
+    if (option == NULL)
         return 0;
-    if (cordon_config_check_pin(pin, err) != 0) {
-        cordon_err_wrap(err, option != NULL ? "--image takes an id (64 hex digits) or "
-                                              "name@sha256:<64 hex digits>"
-                                            : "images.runner");
+    if (cordon_config_check_pin(option, err) != 0) {
+        cordon_err_wrap(err, "--image takes an id (64 hex digits) or name@sha256:<64 hex digits>");
         return -1;
     }
-    return cordon_fact_text_set(&invocation->pin, pin, err);
+    return cordon_fact_text_set(&invocation->pin, option, err);
 }
 
 int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,

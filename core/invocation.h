@@ -18,7 +18,7 @@ struct cordon_invocation {
     const cordon_policy *policy;
     cordon_owner owner;
     cordon_worktree worktree; /* path NULL: none */
-    char *pin;                /* NULL: none given or configured */
+    char *pin;                /* --image; NULL: none given, the configured one counts */
     char *state_dir;
     int64_t deadline_ms;
     cordon_deadline dl; /* starts when the invocation is made */

@@ -313,7 +313,9 @@ static int step_output(void *context, const void *bytes, size_t length, cordon_e
 {
     cordon_run *run = context;
 
-    return cordon_output_put(&run->out, bytes, length, err);
+    if (cordon_output_put(&run->out, bytes, length, err) != 0)
+        return -1;
+    return cordon_agent_watch_feed(&run->agent_watch, bytes, length, &run->receipt->refusal, err);
 }
 
 static int step_sink(void *context, int stream, const void *bytes, size_t length, cordon_err *err)

@@ -132,7 +132,7 @@ static int write_plan(const cordon_run *run, cordon_buf *text, cordon_err *err)
     cordon_jsonw_string(&json, "phase", invocation->policy->phase->name);
     cordon_jsonw_i64(&json, "deadline_ms", invocation->deadline_ms);
     cordon_jsonw_begin_object(&json, "image");
-    cordon_jsonw_string_or_null(&json, "pin", invocation->pin);
+    cordon_jsonw_string_or_null(&json, "pin", cordon_run_pin(run));
     cordon_jsonw_string_or_null(&json, "id", run->images.base_id[0] ? run->images.base_id : NULL);
     cordon_jsonw_end_object(&json);
     write_allowed(&json, run);
@@ -225,6 +225,10 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_string_or_null(&json, "codex", config->images.codex);
     cordon_jsonw_string_or_null(&json, "runner", config->images.runner);
     cordon_jsonw_end_object(&json);
+    cordon_jsonw_begin_object(&json, "agents");
+    cordon_jsonw_string_or_null(&json, "claude", config->agents.claude);
+    cordon_jsonw_string_or_null(&json, "codex", config->agents.codex);
+    cordon_jsonw_end_object(&json);
     write_runner(&json, config);
     write_limits(&json, &config->limits);
     cordon_jsonw_begin_object(&json, "network");
@@ -239,6 +243,7 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_bool(&json, "allow_unread_runtime", config->allow_unread_runtime);
     cordon_jsonw_bool(&json, "allow_weak_landlock", config->allow_weak_landlock);
     cordon_jsonw_bool(&json, "mask_secrets", config->mask_secrets);
+    cordon_jsonw_bool(&json, "allow_unknown_agent", config->allow_unknown_agent);
     cordon_jsonw_end_object(&json);
     return cordon_jsonw_finish(&json, err);
 }

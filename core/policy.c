@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "adapter.h"
 #include "config.h"
 #include "handle.h"
 #include "kit/cleanup.h"
@@ -183,6 +184,10 @@ static void command_destroy(cordon_command *command)
         return;
     argv_clear(&command->argv);
     free(command->upstream);
+    cordon_buf_clear(&command->prompt);
+    if (command->agent != NULL)
+        cordon_agent_clear(command->agent);
+    free(command->agent);
     free(command);
 }
 CORDON_DEFINE_AUTO_PTR(cordon_command, command_destroy)
@@ -257,5 +262,82 @@ int cordon_command_probe(cordon_policy *policy, const char *upstream, cordon_com
         return -1;
     if (upstream != NULL && (command->upstream = strdup(upstream)) == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    return command_hand_out(policy, &command, ret_command, err);
+}
+
+static int refuse_policy(cordon_err *err)
+{
+    cordon_refuse_as(err, CORDON_REFUSED_POLICY);
+    return -1;
+}
+
+/* Whoever names a CLI means that one: a policy of another vendor does not make its command. */
+static int policy_needs_cli(const cordon_policy *policy, const char *cli, cordon_err *err)
+{
+    const cordon_adapter_table *table = cordon_adapter_find(policy->vendor->adapter);
+
+    if (cli == NULL || (table != NULL && strcmp(table->program, cli) == 0))
+        return 0;
+    cordon_err_set(err, CORDON_ERR_REFUSED, 0,
+                   "a policy of vendor %s makes no command for %s; make a policy for that vendor",
+                   policy->vendor->name, CORDON_QUOTE(cli));
+    return refuse_policy(err);
+}
+
+static int prompt_check(const char *prompt, size_t length, cordon_err *err)
+{
+    if (length == 0)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "the prompt is empty; say what is to be done");
+    if (length > CORDON_PROMPT_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "the prompt has over %d bytes, which is the most; put what is long "
+                           "into a file of the worktree",
+                           CORDON_PROMPT_MAX);
+    if (memchr(prompt, '\0', length) != NULL)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "the prompt holds a NUL; it must be text");
+    return 0;
+}
+
+/* The version that the operator says is in the image of this CLI. */
+static const char *policy_cli_version(const cordon_policy *policy)
+{
+    const cordon_agents_config *agents = &policy->config->agents;
+
+    return policy->vendor->adapter == CORDON_ADAPTER_CLAUDE ? agents->claude : agents->codex;
+}
+
+static int command_agent_new(const cordon_policy *policy, const cordon_agent_options *options,
+                             cordon_command **ret_command, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_command) command = NULL;
+    cordon_auto(cordon_agent) agent = {0};
+
+    if (cordon_agent_build(policy->vendor, policy->phase, policy_cli_version(policy),
+                           policy->config->allow_unknown_agent, options->model, &agent, err) != 0 ||
+        command_new(policy, CORDON_COMMAND_AGENT, (const char *const *)agent.argv.items,
+                    agent.argv.count, &command, err) != 0)
+        return -1;
+    command->agent = malloc(sizeof(*command->agent));
+    if (command->agent == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    *command->agent = agent;
+    agent = (cordon_agent){0};
+    command->prompt = cordon_buf_make_secret(CORDON_PROMPT_MAX);
+    if (cordon_buf_append(&command->prompt, options->prompt, options->prompt_length, err) != 0)
+        return -1;
+    *ret_command = CORDON_TAKE(command);
+    return 0;
+}
+
+int cordon_command_agent(cordon_policy *policy, const cordon_agent_options *options,
+                         cordon_command **ret_command, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_command) command = NULL;
+
+    if (cordon_handle_check(CORDON_HANDLE_POLICY, policy, err) != 0 ||
+        policy_needs_cli(policy, options->cli, err) != 0 ||
+        prompt_check(options->prompt, options->prompt_length, err) != 0 ||
+        command_agent_new(policy, options, &command, err) != 0)
+        return -1;
     return command_hand_out(policy, &command, ret_command, err);
 }

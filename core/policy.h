@@ -7,6 +7,7 @@
 #define CORDON_POLICY_H
 
 #include "cordon/cordon.h"
+#include "kit/buf.h"
 #include "refusal.h"
 #include "vendor.h"
 
@@ -39,13 +40,18 @@ typedef enum cordon_command_kind {
     CORDON_COMMAND_UNKNOWN = 0,
     CORDON_COMMAND_RUNNER,
     CORDON_COMMAND_PROBE,
+    CORDON_COMMAND_AGENT,
 } cordon_command_kind;
+
+struct cordon_agent;
 
 struct cordon_command {
     const cordon_policy *policy;
     cordon_command_kind kind;
     cordon_argv argv;
-    char *upstream; /* probe: maps all pinned hosts; else NULL */
+    char *upstream;             /* probe: maps all pinned hosts; else NULL */
+    struct cordon_agent *agent; /* agent: adapter.h; else NULL */
+    cordon_buf prompt;          /* agent: its whole standard input */
 };
 
 /* Largest argument or NAME=value, with its final NUL: MAX_ARG_STRLEN of execve(2). */

@@ -36,18 +36,18 @@ static int prepare_engine(cordon_run *run, cordon_err *err)
 static int prepare_images(cordon_run *run, bool load, cordon_err *err)
 {
     const cordon_invocation *invocation = run->invocation;
-    bool probe = run->command->kind == CORDON_COMMAND_PROBE;
+    const char *pin = cordon_run_pin(run);
 
-    if (!probe && invocation->pin == NULL)
+    if (pin == NULL && run->command->kind != CORDON_COMMAND_PROBE)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "no image is pinned for runner commands; `docker` (or `podman`) `image "
-                           "inspect -f '{{.Id}}' NAME` prints the id: give it by --image, or as "
-                           "images.runner in the configuration");
+                           "no image is pinned for %s; `docker` (or `podman`) `image inspect -f "
+                           "'{{.Id}}' NAME` prints the id: give it by --image, or as images.%s in "
+                           "the configuration",
+                           cordon_run_pin_name(run), cordon_run_pin_name(run));
     cordon_run_progress(run, "images", "checking the guard's and the pinned image");
     if (cordon_images_prepare(run->ops, run->impl, &invocation->engine->facts,
-                              &(cordon_guard_program){cordon_guard_bytes, cordon_guard_size},
-                              probe ? NULL : invocation->pin, load, run->dl, &run->images,
-                              &run->receipt->refusal, err) != 0)
+                              &(cordon_guard_program){cordon_guard_bytes, cordon_guard_size}, pin,
+                              load, run->dl, &run->images, &run->receipt->refusal, err) != 0)
         return -1;
     (void)snprintf(run->receipt->image_id, sizeof(run->receipt->image_id), "%s",
                    run->images.base_id[0] != '\0' ? run->images.base_id : run->images.guard_id);

@@ -25,6 +25,7 @@
     X(CHANGED, "facts", "a fact changed between two readings") \
     X(KERNEL, "kernel", "the kernel shows something else inside than was planned") \
     X(REPORT, "kernel.report", "the gate's report is missing, broken or of another version") \
+    X(AGENT, "agent", "the vendor's CLI is another version, or says of itself what the policy forbids") \
     X(PROXY, "proxy", "the proxy did not come up as planned") \
     X(EXPIRED, "deadline", "the deadline passed before the release")
 /* clang-format on */

@@ -22,12 +22,22 @@ static const char *const host_addresses[] = {
     "172.17.0.1", "10.88.0.1", "10.0.2.2", "169.254.1.2", "192.168.65.2",
 };
 
+static int add_texts(cordon_fact_list *list, char *const *items, size_t count, cordon_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (cordon_fact_list_add(list, items[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Everything that the command's environment holds; there is nothing else in it. */
 static int release_environment(const cordon_run *run, cordon_fact_list *environment,
                                cordon_err *err)
 {
     static const char *const proxy_names[] = {"HTTPS_PROXY", "https_proxy"};
     const cordon_text_list *vendor = &run->invocation->policy->vendor->env;
+    const cordon_agent *agent = run->command->agent;
 
     for (size_t i = 0;
          cordon_run_is_networked(run) && i < sizeof(proxy_names) / sizeof(proxy_names[0]); i++) {
@@ -35,10 +45,10 @@ static int release_environment(const cordon_run *run, cordon_fact_list *environm
                                   run->plan.proxy_address, CORDON_PLAN_PROXY_PORT) != 0)
             return -1;
     }
-    for (size_t i = 0; i < vendor->count; i++) {
-        if (cordon_fact_list_add(environment, vendor->items[i], err) != 0)
-            return -1;
-    }
+    if (add_texts(environment, vendor->items, vendor->count, err) != 0 ||
+        (agent != NULL &&
+         add_texts(environment, agent->environment.items, agent->environment.count, err) != 0))
+        return -1;
     if (cordon_fact_list_add(environment, "HOME=" RELEASE_HOME, err) != 0 ||
         cordon_fact_list_add(environment, "TMPDIR=" CORDON_PLAN_TMP, err) != 0 ||
         cordon_fact_list_add(environment, "LANG=C.UTF-8", err) != 0)
@@ -96,18 +106,29 @@ static int probe_argv(const cordon_run *run, cordon_fact_list *argv, cordon_err 
     return 0;
 }
 
+/* The probe may execute itself alone, an agent its own program and that one's loader. */
+static int release_execute(const cordon_run *run, cordon_fact_list *rules, cordon_err *err)
+{
+    const cordon_agent *agent = run->command->agent;
+
+    if (run->command->kind == CORDON_COMMAND_PROBE)
+        return cordon_fact_list_add(rules, "execute " CORDON_PLAN_GUARD_ALONE, err);
+    if (agent == NULL)
+        return cordon_fact_list_add(rules, "execute /", err);
+    for (const char *const *path = agent->table->execute; *path != NULL; path++) {
+        if (cordon_fact_list_addf(rules, err, "execute %s", *path) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /*
  * What the kernel lets the command do, on top of mounts and modes: read everything that is
- * there, write the scratch and - in a writing phase - the worktree, connect to the proxy. The probe
- * may execute itself alone.
+ * there, write the scratch and - in a writing phase - the worktree, connect to the proxy.
  */
 static int release_rules(const cordon_run *run, cordon_fact_list *rules, cordon_err *err)
 {
-    bool probe = run->command->kind == CORDON_COMMAND_PROBE;
-
-    if (cordon_fact_list_add(rules, "read /", err) != 0 ||
-        cordon_fact_list_add(rules, probe ? "execute " CORDON_PLAN_GUARD_ALONE : "execute /",
-                             err) != 0 ||
+    if (cordon_fact_list_add(rules, "read /", err) != 0 || release_execute(run, rules, err) != 0 ||
         cordon_fact_list_add(rules, "write " CORDON_PLAN_TMP, err) != 0 ||
         cordon_fact_list_add(rules, "write /dev", err) != 0)
         return -1;
@@ -126,11 +147,24 @@ static int release_argv(const cordon_run *run, cordon_fact_list *argv, cordon_er
 
     if (command->kind == CORDON_COMMAND_PROBE)
         return probe_argv(run, argv, err);
-    for (size_t i = 0; i < command->argv.count; i++) {
-        if (cordon_fact_list_add(argv, command->argv.items[i], err) != 0)
-            return -1;
-    }
-    return 0;
+    return add_texts(argv, command->argv.items, command->argv.count, err);
+}
+
+/* What an agent gets besides words: its prompt, and the authority of its vendor's certificate. */
+static void release_agent(const cordon_run *run, cordon_release *release,
+                          cordon_release_file *ca_file)
+{
+    const char *pem = run->invocation->policy->vendor->ca_pem;
+
+    if (run->command->kind != CORDON_COMMAND_AGENT)
+        return;
+    release->input = run->command->prompt.data;
+    release->input_length = run->command->prompt.length;
+    if (pem == NULL)
+        return;
+    *ca_file = (cordon_release_file){CORDON_ADAPTER_CA_FILE, pem, strlen(pem)};
+    release->files = ca_file;
+    release->file_count = 1;
 }
 
 int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
@@ -139,6 +173,7 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
     cordon_auto(cordon_fact_list) environment = {0};
     cordon_auto(cordon_fact_list) rules = {0};
     cordon_auto(cordon_frame) frame = {0};
+    cordon_release_file ca_file = {0};
     cordon_release release = {
         .working_dir =
             run->invocation->worktree.path != NULL ? CORDON_PLAN_WORKTREE : CORDON_PLAN_TMP,
@@ -147,6 +182,7 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
     if (release_argv(run, &argv, err) != 0 || release_environment(run, &environment, err) != 0 ||
         release_rules(run, &rules, err) != 0)
         return -1;
+    release_agent(run, &release, &ca_file);
     release.landlock_abi = release_landlock(run);
     if (release.landlock_abi < CORDON_PLAN_LANDLOCK)
         cordon_receipt_accept(run->receipt, "kernel.landlock.abi");

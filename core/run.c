@@ -33,9 +33,28 @@ cordon_run_ids cordon_run_container_ids(const cordon_run *run)
     return ids;
 }
 
+const char *cordon_run_pin(const cordon_run *run)
+{
+    const cordon_image_pins *images = &run->invocation->config->images;
+
+    if (run->command->kind == CORDON_COMMAND_PROBE)
+        return NULL;
+    if (run->invocation->pin != NULL)
+        return run->invocation->pin;
+    if (run->command->kind == CORDON_COMMAND_RUNNER)
+        return images->runner;
+    return run->invocation->policy->vendor->adapter == CORDON_ADAPTER_CLAUDE ? images->claude
+                                                                             : images->codex;
+}
+
+const char *cordon_run_pin_name(const cordon_run *run)
+{
+    return run->command->agent != NULL ? run->command->agent->table->program : "runner";
+}
+
 bool cordon_run_is_networked(const cordon_run *run)
 {
-    return run->command->kind == CORDON_COMMAND_PROBE ||
+    return run->command->kind != CORDON_COMMAND_RUNNER ||
            run->invocation->config->runner.network == CORDON_RUNNER_NETWORK_VENDOR;
 }
 
@@ -103,6 +122,7 @@ void cordon_run_free(cordon_run *run)
     cordon_gate_view_clear(&run->view);
     cordon_output_clear(&run->out);
     cordon_output_clear(&run->err_out);
+    cordon_agent_watch_clear(&run->agent_watch);
     cordon_buf_clear(&run->proxy_error);
     for (int role = 0; role < CORDON_ROLE_COUNT; role++)
         cordon_container_facts_clear(&run->created[role]);
@@ -130,6 +150,7 @@ static void run_init(cordon_run *run, cordon_invocation *invocation, const cordo
     hidden = invocation->config->mask_secrets ? &invocation->secrets : NULL;
     cordon_output_init(&run->out, io->stdout_fd, &run->quota, hidden);
     cordon_output_init(&run->err_out, io->stderr_fd, &run->quota, hidden);
+    cordon_agent_watch_init(&run->agent_watch, command->agent);
     run->watch.networks[CORDON_ROLE_VENDOR_NETWORK] = run->made[CORDON_ROLE_VENDOR_NETWORK].id;
     run->watch.networks[CORDON_ROLE_EGRESS_NETWORK] = run->made[CORDON_ROLE_EGRESS_NETWORK].id;
     run->watch.proxy = run->made[CORDON_ROLE_PROXY].id;
@@ -179,8 +200,8 @@ static int run_describe(cordon_run *run, cordon_err *err)
     (void)snprintf(receipt->vendor, sizeof(receipt->vendor), "%s",
                    invocation->policy->vendor->name);
     (void)snprintf(receipt->phase, sizeof(receipt->phase), "%s", invocation->policy->phase->name);
-    if (run->command->kind == CORDON_COMMAND_RUNNER && invocation->pin != NULL)
-        (void)snprintf(receipt->image_pin, sizeof(receipt->image_pin), "%s", invocation->pin);
+    if (cordon_run_pin(run) != NULL)
+        (void)snprintf(receipt->image_pin, sizeof(receipt->image_pin), "%s", cordon_run_pin(run));
     receipt->worktree_writable =
         invocation->policy->phase->writes && invocation->worktree.path != NULL;
     receipt->timing.open_ms = invocation->engine->open_ms;

@@ -11,6 +11,7 @@
 #ifndef CORDON_RUN_H
 #define CORDON_RUN_H
 
+#include "adapter.h"
 #include "expect.h"
 #include "gate/blob.h"
 #include "gate_link.h"
@@ -72,6 +73,7 @@ typedef struct cordon_run {
     cordon_output_quota quota;
     cordon_output out;
     cordon_output err_out;
+    cordon_agent_watch agent_watch;
     bool step_ended; /* end of its stream */
 
     /* Branches of make.c fill their own; merged when they have joined. */
@@ -100,6 +102,11 @@ int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
 
 /* Fills run->plan from what was decided; needs run->images. */
 void cordon_run_plan(cordon_run *run);
+
+/* Which image the step is made from: the option, else the configured one; NULL for the probe. */
+const char *cordon_run_pin(const cordon_run *run);
+/* The key of images that holds it: "claude", "codex" or "runner". */
+const char *cordon_run_pin_name(const cordon_run *run);
 
 /* The step gets the vendor network; a runner only if the configuration grants it. */
 bool cordon_run_is_networked(const cordon_run *run);

@@ -409,6 +409,8 @@ static int settle_exit(cordon_run *run, cordon_err *err)
 
     if (code < 0 || code > 255)
         return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the gate's exit note has no status");
+    if (cordon_agent_watch_finish(&run->agent_watch, code, &run->receipt->refusal, err) != 0)
+        return -1;
     /* Only a killed command can have been killed for memory; one that exits 137 has exited. */
     cordon_receipt_exit(run->receipt, code,
                         link->exit_signal == SIGKILL &&

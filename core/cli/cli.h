@@ -62,6 +62,16 @@ enum {
 #define CORDON_CLI_ROW_SECRET                                                                      \
     CORDON_CLI_OPTION("--secret", "NAME[=FILE]", CORDON_CLI_LIST, secrets,                         \
                       "a secret for the command, as variable NAME; may be given again")
+#define CORDON_CLI_ROW_PROMPT                                                                      \
+    CORDON_CLI_OPTION(                                                                             \
+        "--prompt", "TEXT", CORDON_CLI_NAME, prompt,                                               \
+        "run the vendor's agent with this prompt; --prompt=TEXT if it begins with -")
+#define CORDON_CLI_ROW_PROMPT_FILE                                                                 \
+    CORDON_CLI_OPTION("--prompt-file", "FILE", CORDON_CLI_FILE, prompt_file,                       \
+                      "the same, from a file; - is standard input, as is a - in place of COMMAND")
+#define CORDON_CLI_ROW_MODEL                                                                       \
+    CORDON_CLI_OPTION("--model", "NAME", CORDON_CLI_NAME, model,                                   \
+                      "which of its models the agent uses; default: its own choice")
 #define CORDON_CLI_ROW_RECEIPT                                                                     \
     CORDON_CLI_OPTION("--receipt", "FILE", CORDON_CLI_FILE, receipt,                               \
                       "write the receipt there, mode 0600; - is standard error")

@@ -33,6 +33,9 @@ typedef struct cordon_cli_options {
     const char *receipt;
     const char *upstream;
     cordon_cli_list secrets;
+    const char *prompt;
+    const char *prompt_file;
+    const char *model;
     int64_t deadline_ms;
     bool approve;
     bool json;
@@ -75,7 +78,7 @@ typedef struct cordon_cli_option {
 typedef enum cordon_cli_takes {
     CORDON_CLI_TAKES_NOTHING = 1,
     CORDON_CLI_TAKES_WORD, /* at most one operand */
-    CORDON_CLI_TAKES_ARGV, /* everything after "--" */
+    CORDON_CLI_TAKES_ARGV, /* everything after "--"; before it a lone "-" as the word */
 } cordon_cli_takes;
 
 struct cordon_cli_context;

@@ -8,6 +8,7 @@
 #include "kit/buf.h"
 #include "kit/deadline.h"
 #include "kit/error.h"
+#include "prompt.h"
 
 #define ID_DIGITS 64
 
@@ -63,6 +64,17 @@ static int explain_approval(const cordon_cli_options *options, cordon_err *err)
     return -1;
 }
 
+static int make_agent(const cordon_cli_options *options, cordon_cli_session *session,
+                      cordon_err *err)
+{
+    cordon_agent_options wanted = {
+        .model = options->model,
+        .prompt = cordon_buf_text(&session->prompt),
+        .prompt_length = session->prompt.length,
+    };
+    return cordon_command_agent(session->policy, &wanted, &session->command, err);
+}
+
 /* The policy and the command that it makes: nothing here talks to an engine. */
 static int make_command(const cordon_cli_options *options, cordon_cli_session *session,
                         cordon_err *err)
@@ -70,6 +82,8 @@ static int make_command(const cordon_cli_options *options, cordon_cli_session *s
     if (cordon_policy_new(session->config, cordon_cli_vendor(options), cordon_cli_phase(options),
                           &session->policy, err) != 0)
         return -1;
+    if (cordon_cli_has_prompt(options))
+        return make_agent(options, session, err);
     if (!options->argv)
         return cordon_command_probe(session->policy, options->upstream, &session->command, err);
     if (options->approve &&
@@ -122,6 +136,10 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
 {
     cordon_cli_session *session = ret_session;
     *session = (cordon_cli_session){0};
+    session->prompt = cordon_buf_make_secret(CORDON_CLI_PROMPT_ROOM);
+    if (cordon_cli_has_prompt(options) &&
+        cordon_cli_read_prompt(context, options, &session->prompt, err) != 0)
+        return -1;
     if (cordon_configure(&context->host, options->config, options->worktree, &session->config,
                          err) != 0)
         return -1;
@@ -141,5 +159,6 @@ void cordon_cli_session_clear(cordon_cli_session *session)
     cordon_policy_free(session->policy);
     cordon_engine_free(session->engine);
     cordon_config_free(session->config);
+    cordon_buf_clear(&session->prompt);
     *session = (cordon_cli_session){0};
 }

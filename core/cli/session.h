@@ -7,6 +7,7 @@
 #define CORDON_CLI_SESSION_H
 
 #include "cli.h"
+#include "kit/buf.h"
 #include "kit/cleanup.h"
 #include "secret_source.h"
 
@@ -26,11 +27,13 @@ typedef struct cordon_cli_session {
     cordon_engine *engine;
     cordon_invocation *invocation;
     cordon_cli_secrets secrets;
+    cordon_buf prompt;
     char pin[CORDON_CLI_PIN_SIZE]; /* of --image, where it was written without its "sha256:" */
 } cordon_cli_session;
 
 /*
- * Opens all of them. With argv the command is that runner command, else the built-in probe.
+ * Opens all of them. With a prompt the command is the vendor's agent, with argv that runner
+ * command, else the built-in probe.
  * @param ret_session  set also on failure, to be cleared by the caller
  */
 int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_options *options,

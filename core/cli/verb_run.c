@@ -6,6 +6,7 @@
 #include "events.h"
 #include "hints.h"
 #include "kit/deadline.h"
+#include "prompt.h"
 #include "receipt_file.h"
 #include "report.h"
 #include "session.h"
@@ -13,14 +14,13 @@
 /* How long, after the run, a reader of --json may take for what is still on its way. */
 #define DRAIN_MS 5000
 
-#define NO_ADAPTER                                                                                 \
-    "agent commands come with vendor adapters, which this release does not have; give an "         \
-    "approved runner command after \"--\""
-
 static const cordon_cli_option run_options[] = {
     CORDON_CLI_ROW_VENDOR,
     CORDON_CLI_ROW_PHASE,
     CORDON_CLI_ROW_WORKTREE,
+    CORDON_CLI_ROW_PROMPT,
+    CORDON_CLI_ROW_PROMPT_FILE,
+    CORDON_CLI_ROW_MODEL,
     CORDON_CLI_ROW_APPROVE,
     CORDON_CLI_ROW_IMAGE,
     CORDON_CLI_ROW_SECRET,
@@ -31,8 +31,6 @@ static const cordon_cli_option run_options[] = {
     CORDON_CLI_ROW_JSON("output, progress and receipt as lines of JSON on standard output"),
     CORDON_CLI_ROW_QUIET,
     CORDON_CLI_ROW_DEBUG,
-    {"--prompt", "TEXT", CORDON_CLI_LATER, 0, NO_ADAPTER},
-    {"--prompt-file", "FILE", CORDON_CLI_LATER, 0, NO_ADAPTER},
 };
 
 /* What a run is told about and writes to, beside the library's handles. */
@@ -159,9 +157,14 @@ static int run_refused(const cordon_cli_context *context, const cordon_cli_optio
 static int run_verb(const cordon_cli_context *context, const cordon_cli_options *options)
 {
     cordon_err err = CORDON_ERR_INIT;
-    if (!options->argv)
-        cordon_err_set(&err, CORDON_ERR_CONFIG, 0, "no command: " NO_ADAPTER);
-    else if (options->argc == 0)
+    if (!options->argv && !cordon_cli_has_prompt(options))
+        cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
+                       "no command: give the agent a prompt with --prompt, --prompt-file or -, or "
+                       "an approved runner command after \"--\"");
+    else if (options->model && !cordon_cli_has_prompt(options))
+        cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
+                       "--model: only an agent has a model; give --prompt, or leave it out");
+    else if (options->argv && options->argc == 0)
         cordon_err_set(&err, CORDON_ERR_CONFIG, 0, "--: no command follows; write it after \"--\"");
     if (err.code != CORDON_OK)
         return run_refused(context, options, &err);
@@ -173,14 +176,16 @@ static int run_verb(const cordon_cli_context *context, const cordon_cli_options 
 
 const cordon_cli_verb cordon_cli_verb_run = {
     .name = "run",
-    .operands = "-- COMMAND [ARGUMENT...]",
-    .summary = "run an approved command where it reaches its pinned hosts and nothing else",
+    .operands = "(--prompt TEXT | - | -- COMMAND [ARGUMENT...])",
+    .summary = "run the vendor's agent, or an approved command, and let it reach nothing else",
     .about =
         "Runs one command in a fresh container: no network but a proxy to the vendor's pinned\n"
-        "hosts, the worktree as the phase allows, nothing else. The command must equal one of\n"
-        "runner.approved in the configuration, or be approved here by --approve; everything\n"
-        "after \"--\" reaches it byte for byte. Its output is this command's output, its exit\n"
-        "status this command's exit status; 124 to 126 are Cordon's own.\n",
+        "hosts, the worktree as the phase allows, nothing else. With a prompt it is the vendor's\n"
+        "agent, with the tools of the phase; its events are printed as they come. Else it is the\n"
+        "command after \"--\", which reaches the container byte for byte, and must equal one of\n"
+        "runner.approved in the configuration or be approved here by --approve. Its output is\n"
+        "this command's output, its exit status this command's exit status; 124 to 126 are\n"
+        "Cordon's own.\n",
     .takes = CORDON_CLI_TAKES_ARGV,
     .options = run_options,
     .option_count = CORDON_CLI_COUNT(run_options),

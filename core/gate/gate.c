@@ -196,7 +196,8 @@ static int run_released(cordon_release *release, int signal_fd)
     cordon_err err = CORDON_ERR_INIT;
     cordon_command command = {.stdin_fd = -1};
     cordon_auto(cordon_fence) fence = {.ruleset_fd = -1};
-    if (cordon_fence_prepare(release, &fence, &err) < 0 || enter_folder(release->cwd, &err) < 0)
+    if (cordon_release_place_files(release, &err) < 0 ||
+        cordon_fence_prepare(release, &fence, &err) < 0 || enter_folder(release->cwd, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
     errnum = cordon_launch_find(release, path);
     uint64_t oom_before = cordon_kernel_oom_kills();

@@ -97,6 +97,8 @@ enum {
     CORDON_GATE_RELEASE_SECRET = 9,   /* "NAME=value", repeated: NAME holds the number of a
                                          descriptor from which value can be read once, then the
                                          end; numbers from CORDON_GATE_SECRET_FD on, in order */
+    CORDON_GATE_RELEASE_FILE = 10,    /* optional, repeated: absolute path, NUL, content: a file
+                                         that the gate makes, mode 0400, before the command */
 };
 
 /* The first descriptor of a secret: right behind the standard streams. */

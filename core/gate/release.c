@@ -4,10 +4,13 @@
  */
 #include "gate/release.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kit/frame.h"
 #include "kit/num.h"
@@ -40,11 +43,21 @@ void cordon_release_wipe_texts(cordon_release *release)
     release->rule_count = 0;
 }
 
+static void wipe_files(cordon_release *release)
+{
+    for (size_t i = 0; i < release->file_count; i++) {
+        wipe_text(&release->files[i].path);
+        cordon_buf_clear(&release->files[i].bytes);
+    }
+    release->file_count = 0;
+}
+
 void cordon_release_free(cordon_release *release)
 {
     if (!release)
         return;
     cordon_release_wipe_texts(release);
+    wipe_files(release);
     cordon_buf_clear(&release->stdin_bytes);
     explicit_bzero(release, sizeof *release);
     free(release);
@@ -184,6 +197,23 @@ static int read_landlock(cordon_release *release, const cordon_frame_field *fiel
     return cordon_frame_field_u64(field, &release->landlock_abi_min, err);
 }
 
+static int read_file(cordon_release *release, const cordon_frame_field *field, cordon_err *err)
+{
+    const char *bytes = (const char *)field->bytes;
+    const char *end = memchr(bytes, '\0', field->length);
+    if (release->file_count == CORDON_RELEASE_FILES_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "over %d files", CORDON_RELEASE_FILES_MAX);
+    if (!end || bytes[0] != '/' || end - bytes > CORDON_RELEASE_PATH_BYTES_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "a file whose path is not absolute");
+    cordon_release_file *file = &release->files[release->file_count];
+    file->bytes = cordon_buf_make_secret(CORDON_GATE_RELEASE_MAX);
+    file->path = strdup(bytes);
+    if (!file->path)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    release->file_count++;
+    return cordon_buf_append(&file->bytes, end + 1, field->length - (size_t)(end + 1 - bytes), err);
+}
+
 static const struct {
     read_fn *read;
     bool required;
@@ -198,6 +228,7 @@ static const struct {
     [CORDON_GATE_RELEASE_RULE] = {read_rule, false, true},
     [CORDON_GATE_RELEASE_LANDLOCK] = {read_landlock, true, false},
     [CORDON_GATE_RELEASE_SECRET] = {read_secret, false, true},
+    [CORDON_GATE_RELEASE_FILE] = {read_file, false, true},
 };
 
 #define FIELD_COUNT (sizeof fields / sizeof fields[0])
@@ -253,6 +284,37 @@ int cordon_release_parse(const void *bytes, size_t length,
     if (check_whole(release, seen, err) < 0 || finish_env(release, err) < 0)
         return -1;
     *ret_release = CORDON_TAKE(release);
+    return 0;
+}
+
+static int write_whole(int fd, const cordon_buf *bytes)
+{
+    size_t at = 0;
+    while (at < bytes->length) {
+        ssize_t wrote = write(fd, bytes->data + at, bytes->length - at);
+        if (wrote < 0 && errno != EINTR)
+            return -1;
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+/* SECURITY: over nothing that is there, so a link in a folder that others write leads nowhere. */
+static int place_file(const cordon_release_file *file, cordon_err *err)
+{
+    cordon_autoclose int fd =
+        open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+    if (fd < 0 || write_whole(fd, &file->bytes) < 0)
+        return CORDON_FAIL_ERRNO(err, errno, "file %s", CORDON_QUOTE(file->path));
+    return 0;
+}
+
+int cordon_release_place_files(cordon_release *release, cordon_err *err)
+{
+    for (size_t i = 0; i < release->file_count; i++)
+        if (place_file(&release->files[i], err) < 0)
+            return -1;
+    wipe_files(release);
     return 0;
 }
 

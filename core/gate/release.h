@@ -19,6 +19,7 @@
 #define CORDON_RELEASE_ARGV_MAX        4096
 #define CORDON_RELEASE_ENV_MAX         1024
 #define CORDON_RELEASE_RULES_MAX       256
+#define CORDON_RELEASE_FILES_MAX       8
 #define CORDON_RELEASE_SECRETS_MAX     16
 #define CORDON_RELEASE_SECRET_NAME_MAX 128
 #define CORDON_RELEASE_TEXT_BYTES_MAX  ((128U << 10) - 1)
@@ -39,6 +40,12 @@ typedef struct cordon_rule {
     uint16_t port;
 } cordon_rule;
 
+/* A file that the command finds; owned. */
+typedef struct cordon_release_file {
+    char *path;
+    cordon_buf bytes;
+} cordon_release_file;
+
 /* A NULL-terminated list of owned, secret texts. */
 typedef struct cordon_strings {
     size_t count;
@@ -54,6 +61,8 @@ typedef struct cordon_release {
     cordon_buf stdin_bytes;
     size_t rule_count;
     cordon_rule rules[CORDON_RELEASE_RULES_MAX];
+    size_t file_count;
+    cordon_release_file files[CORDON_RELEASE_FILES_MAX];
     uint64_t landlock_abi_min;
 } cordon_release;
 
@@ -72,6 +81,13 @@ int cordon_rule_parse(cordon_slice text, cordon_rule *ret_rule, cordon_err *err)
 int cordon_release_parse(const void *bytes, size_t length,
                          const uint8_t nonce[CORDON_GATE_NONCE_BYTES], cordon_release **ret_release,
                          cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * Makes the release's files, each in a folder that is there, over nothing that is there, and wipes
+ * their content. @return 0, or -1 with SYSTEM
+ */
+int cordon_release_place_files(cordon_release *release, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 /* Wipes and frees; NULL is fine. */
 void cordon_release_free(cordon_release *release);

@@ -141,7 +141,7 @@ static const bad_line bad[] = {
     {&with_argv, {"--prompt", "hi"}, "--prompt: not in this release; give a command after --"},
     {&with_argv, {"--prompt=hi"}, "--prompt: not in this release; give a command after --"},
     {&with_argv, {"true"}, "true: unexpected word; put the command and its arguments after"},
-    {&with_argv, {"-"}, "-: unexpected word; put the command"},
+    {&with_argv, {"-", "-"}, "-: unexpected word; put the command"},
     {&with_argv, {""}, ": unexpected word; put the command"},
     {&with_argv, {"--a\x1b[2J\n"}, "--a?[2J?: unknown option"},
     {&with_word, {"show", "path"}, "path: unexpected word; see \"cordon config --help\""},

@@ -60,6 +60,8 @@ static void a_machine_without_files_works(void)
     CHECK(!config.allow_unread_runtime);
     CHECK(!config.allow_weak_landlock);
     CHECK(config.mask_secrets);
+    CHECK(!config.allow_unknown_agent);
+    CHECK(config.agents.claude == NULL && config.agents.codex == NULL);
     CHECK_INT(config.files.count, 0);
 }
 
@@ -80,7 +82,9 @@ static const char whole[] =
     "allow_unenforced_limits = true;\n"
     "allow_unread_runtime = true;\n"
     "allow_weak_landlock = true;\n"
-    "mask_secrets = false;\n";
+    "mask_secrets = false;\n"
+    "agents: { claude = \"2.1.332\"; };\n"
+    "allow_unknown_agent = true;\n";
 
 static void every_key_is_read_exactly(void)
 {
@@ -117,6 +121,9 @@ static void every_key_is_read_exactly(void)
     CHECK(config.allow_unread_runtime);
     CHECK(config.allow_weak_landlock);
     CHECK(!config.mask_secrets);
+    CHECK(config.allow_unknown_agent);
+    CHECK_STR(config.agents.claude, "2.1.332");
+    CHECK(config.agents.codex == NULL);
     CHECK(cordon_config_engine(&config, "laptop") == &config.engines.items[0]);
     CHECK(cordon_config_engine(&config, "Laptop") == NULL);
 }

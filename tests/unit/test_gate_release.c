@@ -15,6 +15,7 @@
 #include "gate/fence.h"
 #include "gate/release.h"
 #include "kit/frame.h"
+#include "support/folder.h"
 #include "support/test.h"
 
 static const uint8_t nonce[CORDON_GATE_NONCE_BYTES] = {1, 2, 3};
@@ -59,6 +60,10 @@ typedef struct item {
 #define RULE(t)                                                                                    \
     {                                                                                              \
         .tag = CORDON_GATE_RELEASE_RULE, .text = t                                                 \
+    }
+#define FILE_OF(t)                                                                                 \
+    {                                                                                              \
+        .tag = CORDON_GATE_RELEASE_FILE, .text = t, .length = sizeof(t) - 1                        \
     }
 #define LANDLOCK(n)                                                                                \
     {                                                                                              \
@@ -131,6 +136,32 @@ static void the_least_release_is_enough(void)
     CHECK(release->env.items[0] == NULL);
 }
 
+/* What the gate is told to make is there, for its reader alone, and nothing that was is changed. */
+static void files_are_made_over_nothing_that_is_there(void)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto_ptr(cordon_release) release = NULL;
+    test_auto_folder folder = {0};
+    char field[256];
+    struct stat st;
+    REQUIRE(test_folder_make(&folder));
+    const char *path = test_path(&folder, "ca.pem");
+    (void)snprintf(field, sizeof field, "%s", path);
+    (void)memcpy(field + strlen(path) + 1, "a\0b", 3);
+    const item made = {.tag = CORDON_GATE_RELEASE_FILE, .text = field, .length = strlen(path) + 4};
+    const item items[] = {VERSION, KEY, ARGV("x"), CWD("/"), LANDLOCK(0), made, {0}};
+    REQUIRE_OK(parse(items, nonce, &release, &err), err);
+    REQUIRE_INT(release->file_count, 1);
+    REQUIRE_OK(cordon_release_place_files(release, &err), err);
+    CHECK_INT(release->file_count, 0);
+    REQUIRE(stat(path, &st) == 0);
+    CHECK_INT(st.st_mode & 07777, 0400);
+    CHECK_INT(st.st_size, 3);
+    cordon_release_free(CORDON_TAKE(release));
+    REQUIRE_OK(parse(items, nonce, &release, &err), err);
+    CHECK_FAILS(cordon_release_place_files(release, &err), err, CORDON_ERR_SYSTEM, "ca.pem");
+}
+
 static void a_release_that_is_not_whole_is_refused(void)
 {
     static const struct {
@@ -149,7 +180,10 @@ static void a_release_that_is_not_whole_is_refused(void)
         {"field 5 is repeated", {CWD("/"), CWD("/")}},
         {"field 6 is repeated", {INPUT("a"), INPUT("b")}},
         {"field 8 is repeated", {LANDLOCK(0), LANDLOCK(0)}},
-        {"field 10 is not known", {VERSION, {.tag = 10, .text = "x"}}},
+        {"field 11 is not known", {VERSION, {.tag = 11, .text = "x"}}},
+        {"a file whose path is not absolute", {FILE_OF("/tmp/a")}},
+        {"a file whose path is not absolute", {FILE_OF("tmp/a\0x")}},
+        {"a file whose path is not absolute", {FILE_OF("\0x")}},
         {"field 65535 is not known", {{.tag = 65535, .text = "x"}}},
         {"an exit key of 31 bytes", {{.tag = 2, .text = (const char *)exit_key, .length = 31}}},
         {"the command's name is empty", {ARGV("")}},
@@ -384,6 +418,7 @@ static void who_has_loopback_alone_keeps_datagrams(void)
 }
 
 CORDON_TEST_MAIN("gate_release", TEST(a_whole_release_is_read), TEST(the_least_release_is_enough),
+                 TEST(files_are_made_over_nothing_that_is_there),
                  TEST(a_release_that_is_not_whole_is_refused),
                  TEST(a_release_for_another_nonce_is_refused),
                  TEST(a_secret_value_is_in_no_message), TEST(rules_are_read),

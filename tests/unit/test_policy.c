@@ -193,10 +193,84 @@ static void what_no_kernel_takes_is_told_so(void)
                 "at most 131071");
 }
 
+static bool agents_open(rig *r, const char *vendor, const char *phase)
+{
+    static const char text[] = "agents: { claude = \"2.1.332\"; codex = \"0.171.0\"; };\n";
+    cordon_host host = {.uid = getuid(), .system_config = "/nonexistent/cordon.conf"};
+    return test_folder_make(&r->folder) && test_file(&r->folder, "cordon.conf", text, 0600) &&
+           cordon_configure(&host, test_path(&r->folder, "cordon.conf"), NULL, &r->config,
+                            &r->err) == 0 &&
+           cordon_policy_new(r->config, vendor, phase, &r->policy, &r->err) == 0;
+}
+
+static int agent(rig *r, const char *cli, const char *prompt, size_t length,
+                 cordon_command **ret_command)
+{
+    const cordon_agent_options options = {.cli = cli, .prompt = prompt, .prompt_length = length};
+    r->err = (cordon_err)CORDON_ERR_INIT;
+    return cordon_command_agent(r->policy, &options, ret_command, &r->err);
+}
+
+/* The prompt is the CLI's input; whatever it looks like, it is no part of argv (UX1). */
+static void an_agent_is_commanded_in_every_phase_and_its_prompt_stays_out_of_argv(void)
+{
+    static const char *const prompts[] = {"- item", "--version", "--", "$(id)\n"};
+    for (size_t i = 0; i < PHASES; i++) {
+        for (size_t j = 0; j < sizeof prompts / sizeof prompts[0]; j++) {
+            cordon_auto(rig) r = {0};
+            cordon_command *command = NULL;
+            REQUIRE(agents_open(&r, "codex", phases[i].name));
+            REQUIRE_OK(agent(&r, NULL, prompts[j], strlen(prompts[j]), &command), r.err);
+            for (size_t k = 0; k < command->argv.count; k++)
+                CHECK(strcmp(command->argv.items[k], prompts[j]) != 0);
+            CHECK_STR(cordon_buf_text(&command->prompt), prompts[j]);
+            CHECK(r.policy->frozen);
+            cordon_command_free(command);
+        }
+    }
+}
+
+static void a_policy_makes_no_command_of_another_vendors_cli(void)
+{
+    static const struct {
+        const char *vendor, *own, *other;
+    } vendors[] = {{"claude", "claude", "codex"}, {"codex", "codex", "claude"}};
+    for (size_t i = 0; i < 2; i++) {
+        cordon_auto(rig) r = {0};
+        cordon_command *command = NULL;
+        REQUIRE(agents_open(&r, vendors[i].vendor, "review"));
+        CHECK_FAILS(agent(&r, vendors[i].other, "x", 1, &command), r.err, CORDON_ERR_REFUSED,
+                    "makes no command for");
+        CHECK_INT(r.err.refusal, CORDON_REFUSED_POLICY);
+        CHECK(!r.policy->frozen);
+        REQUIRE_OK(agent(&r, vendors[i].own, "x", 1, &command), r.err);
+        cordon_command_free(command);
+    }
+}
+
+static void a_prompt_is_text_within_its_limit(void)
+{
+    cordon_auto(rig) r = {0};
+    cordon_command *command = NULL;
+    cordon_autofree char *large = malloc(CORDON_PROMPT_MAX + 1);
+    REQUIRE(large != NULL && agents_open(&r, "claude", "questions"));
+    (void)memset(large, 'x', CORDON_PROMPT_MAX + 1);
+    CHECK_FAILS(agent(&r, NULL, large, CORDON_PROMPT_MAX + 1, &command), r.err, CORDON_ERR_CONFIG,
+                "over 1048576 bytes");
+    CHECK_FAILS(agent(&r, NULL, "", 0, &command), r.err, CORDON_ERR_CONFIG, "is empty");
+    CHECK_FAILS(agent(&r, NULL, "a\0b", 3, &command), r.err, CORDON_ERR_CONFIG, "holds a NUL");
+    REQUIRE_OK(agent(&r, NULL, large, CORDON_PROMPT_MAX, &command), r.err);
+    CHECK_INT(command->prompt.length, CORDON_PROMPT_MAX);
+    cordon_command_free(command);
+}
+
 CORDON_TEST_MAIN("policy", TEST(the_table_of_phases_is_the_designs), TEST(another_phase_is_none),
                  TEST(another_vendor_is_none),
                  TEST(only_an_approved_argv_becomes_a_command_in_a_phase_that_runs),
                  TEST(the_probe_runs_in_every_phase), TEST(a_probe_upstream_is_an_address),
                  TEST(one_more_argv_is_approved_until_a_command_was_made),
                  TEST(a_phase_that_runs_nothing_approves_nothing),
-                 TEST(what_no_kernel_takes_is_told_so))
+                 TEST(what_no_kernel_takes_is_told_so),
+                 TEST(an_agent_is_commanded_in_every_phase_and_its_prompt_stays_out_of_argv),
+                 TEST(a_policy_makes_no_command_of_another_vendors_cli),
+                 TEST(a_prompt_is_text_within_its_limit))

@@ -158,6 +158,32 @@ CORDON_PUBLIC int cordon_policy_approve(cordon_policy *policy, const char *const
 CORDON_PUBLIC int cordon_command_runner(cordon_policy *policy, const char *const *argv, size_t argc,
                                         cordon_command **ret_command, cordon_err *err) CORDON_CHECK;
 
+/* Most bytes of a prompt. */
+#define CORDON_PROMPT_MAX 1048576
+
+/*
+ * cli     "claude" or "codex": refused unless the policy's vendor has this CLI. NULL: whichever
+ *         the vendor has
+ * model   as the CLI calls it; NULL leaves it to the CLI
+ * prompt  goes to the CLI's standard input, never into argv; at most CORDON_PROMPT_MAX bytes,
+ *         not empty, without NUL
+ */
+typedef struct cordon_agent_options {
+    const char *cli;
+    const char *model;
+    const char *prompt;
+    size_t prompt_length;
+} cordon_agent_options;
+
+/*
+ * The vendor's agent, in the policy's phase: argv and environment are those of the adapter for the
+ * version that the configuration names (agents), and no other version is run. REFUSED for another
+ * vendor's CLI and for a version that is not named or not known; CONFIG for a prompt or model that
+ * may not be.
+ */
+CORDON_PUBLIC int cordon_command_agent(cordon_policy *policy, const cordon_agent_options *options,
+                                       cordon_command **ret_command, cordon_err *err) CORDON_CHECK;
+
 /*
  * The built-in boundary probe, in the guard's own image.
  * @param upstream  "ADDR:PORT" to map the pinned hosts to, or NULL
