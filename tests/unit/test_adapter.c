@@ -205,8 +205,9 @@ static int watch(const char *vendor, const char *phase, const char *version, con
         return 0;
     cordon_agent_watch_init(&reader, &r.agent);
     /* In cuts that no line respects. */
-    for (size_t at = 0; result == 0 && at < strlen(text); at += 7) {
-        size_t length = strlen(text) - at < 7 ? strlen(text) - at : 7;
+    size_t whole = strlen(text);
+    for (size_t at = 0; result == 0 && at < whole; at += 7) {
+        size_t length = whole - at < 7 ? whole - at : 7;
         result = cordon_agent_watch_feed(&reader, text + at, length, refusal, err);
     }
     if (result == 0)
