@@ -21,6 +21,44 @@ static const cordon_limits_config default_limits = {
     .worktree_entries = 1000000,
 };
 
+/*
+ * What turns a write into code on the host without anybody asking for it: settings of agents and
+ * editors that name commands, hooks of hook managers, what CI executes, and .gitmodules, whose
+ * addresses git fetches from. Files that a person executes (Makefile, package.json) are the work
+ * itself, and instructions for agents (CLAUDE.md, AGENTS.md) are text; neither stands here.
+ */
+static const char *const default_protected[] = {
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".mcp.json",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".github/workflows",
+    ".github/actions",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".envrc",
+    ".husky",
+    ".githooks",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".gitmodules",
+};
+
+static int fill_worktree(cordon_worktree_config *tree, cordon_err *err)
+{
+    tree->git_data = true;
+    for (size_t i = 0; i < sizeof default_protected / sizeof default_protected[0]; i++)
+        if (cordon_text_list_add(&tree->protected, default_protected[i], err) < 0)
+            return -1;
+    return cordon_text_copy("/worktree", &tree->mount, err);
+}
+
 /* A heap copy of FOLDER-OF-file/name. */
 static int beside(const char *file, const char *name, char **ret_path, cordon_err *err)
 {
@@ -49,6 +87,7 @@ static int fill_defaults(cordon_config *config, const char *system_file, cordon_
     if (cordon_text_copy("auto", &config->engine, err) < 0 ||
         cordon_text_copy("podman", &config->podman_program, err) < 0 ||
         cordon_text_copy("10.213.0.0/16", &config->network.range, err) < 0 ||
+        fill_worktree(&config->tree, err) < 0 ||
         beside(system_file, "vendors.d", &config->vendors_dir, err) < 0)
         return -1;
     return cordon_config_finish(config, NULL, fault, err);

@@ -72,6 +72,17 @@ typedef struct cordon_runner_config {
     int network; /* cordon_runner_network */
 } cordon_runner_config;
 
+/*
+ * protected  paths of a worktree, from its top, that a writing phase keeps as they are
+ * git_data   a linked worktree gets its repository's common git directory; else git does not work
+ * mount      where a worktree lies inside a step: absolute, normal
+ */
+typedef struct cordon_worktree_config {
+    cordon_text_list protected;
+    bool git_data;
+    char *mount;
+} cordon_worktree_config;
+
 /* Every limit is set; none is "unlimited". */
 typedef struct cordon_limits_config {
     int64_t deadline_ms;  /* of the whole invocation */
@@ -107,6 +118,7 @@ typedef struct cordon_config {
     cordon_runner_config runner;
     cordon_limits_config limits;
     cordon_network_config network;
+    cordon_worktree_config tree; /* the group "worktree" */
     char *
         vendors_dir; /* absolute: a relative one is taken from the folder of the file that has it */
     int podman_service;   /* cordon_podman_service */

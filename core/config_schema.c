@@ -14,6 +14,8 @@
 #include "address.h"
 #include "kit/hash.h"
 #include "kit/num.h"
+#include "worktree_guard.h"
+#include "worktree_link.h"
 
 #define KIB INT64_C(1024)
 #define MIB (KIB * 1024)
@@ -242,6 +244,26 @@ static const cordon_key network_keys[] = {
 };
 static const cordon_schema network_schema = SCHEMA(network_keys, cordon_network_config);
 
+static const cordon_key worktree_keys[] = {
+    {.name = "protected",
+     .type = CORDON_KEY_TEXTS,
+     AT(cordon_worktree_config, protected),
+     .min = 1,
+     .max = 255,
+     .max_items = 64,
+     .check = cordon_guard_check_path,
+     .form = "a list of plain paths below the worktree, such as ( \".vscode\", \".envrc\" )"},
+    {.name = "git_data", .type = CORDON_KEY_FLAG, AT(cordon_worktree_config, git_data)},
+    {.name = "mount",
+     .type = CORDON_KEY_TEXT,
+     AT(cordon_worktree_config, mount),
+     .min = 2,
+     .max = 255,
+     .check = cordon_worktree_check_mount,
+     .form = "an absolute path inside a step that is nobody's yet, such as \"/worktree\""},
+};
+static const cordon_schema worktree_schema = SCHEMA(worktree_keys, cordon_worktree_config);
+
 #define GROUP(name_, member, sub_)                                                                 \
     {                                                                                              \
         .name = (name_), .type = CORDON_KEY_GROUP, AT(cordon_config, member), .sub = &(sub_),      \
@@ -267,6 +289,7 @@ static const cordon_key config_keys[] = {
     GROUP("runner", runner, runner_schema),
     GROUP("limits", limits, limit_schema),
     GROUP("network", network, network_schema),
+    GROUP("worktree", tree, worktree_schema),
     {.name = "vendors_dir",
      .type = CORDON_KEY_TEXT,
      .flags = CORDON_KEY_PATH,

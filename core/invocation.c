@@ -20,6 +20,8 @@ static void invocation_destroy(cordon_invocation *invocation)
     if (invocation == NULL)
         return;
     cordon_secrets_clear(&invocation->secrets);
+    cordon_guard_clear(&invocation->guard);
+    cordon_worktree_link_clear(&invocation->link);
     cordon_worktree_clear(&invocation->worktree);
     free(invocation->pin);
     free(invocation->state_dir);
@@ -53,6 +55,20 @@ static int worktree_sockets(const cordon_invocation *invocation, cordon_fact_lis
     return 0;
 }
 
+/* What comes with a worktree: its repository, and what a writing phase must leave as it is. */
+static int invocation_git(cordon_invocation *invocation, const cordon_worktree_rules *rules,
+                          cordon_err *err)
+{
+    const cordon_worktree_config *tree = &invocation->config->tree;
+
+    if (cordon_worktree_link_open(&invocation->worktree, tree->mount, tree->git_data, rules,
+                                  invocation->dl, &invocation->link, err) != 0)
+        return -1;
+    return cordon_guard_plan(&invocation->worktree, &invocation->link, tree->mount,
+                             &tree->protected, invocation->policy->phase->writes,
+                             rules->max_entries, invocation->dl, &invocation->guard, err);
+}
+
 static int invocation_worktree(cordon_invocation *invocation, const cordon_host *host,
                                const char *path, cordon_err *err)
 {
@@ -74,7 +90,9 @@ static int invocation_worktree(cordon_invocation *invocation, const cordon_host 
         return -1;
     rules.sockets = (const char *const *)sockets.items;
     rules.socket_count = sockets.count;
-    return cordon_worktree_open(path, &rules, invocation->dl, &invocation->worktree, err);
+    if (cordon_worktree_open(path, &rules, invocation->dl, &invocation->worktree, err) != 0)
+        return -1;
+    return invocation_git(invocation, &rules, err);
 }
 
 /* The folder behind the descriptor that was approved, whatever stands at its path by now. */
@@ -198,6 +216,7 @@ int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
     if (invocation == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
     invocation->worktree = (cordon_worktree)CORDON_WORKTREE_INIT;
+    invocation->link = (cordon_worktree_link)CORDON_WORKTREE_LINK_INIT;
     invocation->engine = engine;
     invocation->config = config;
     invocation->policy = policy;

@@ -10,7 +10,9 @@
 #include "policy.h"
 #include "secrets.h"
 #include "session.h"
-#include "worktree.h"
+#include "spec.h"
+#include "worktree_guard.h"
+#include "worktree_link.h"
 
 struct cordon_invocation {
     cordon_engine *engine;
@@ -18,7 +20,11 @@ struct cordon_invocation {
     const cordon_policy *policy;
     cordon_owner owner;
     cordon_worktree worktree; /* path NULL: none */
-    char *pin;                /* --image; NULL: none given, the configured one counts */
+    cordon_worktree_link link;
+    cordon_guard guard;
+    cordon_mount_spec kept[CORDON_GUARD_MOUNTS_MAX]; /* the guard's mounts; run_worktree.c */
+    size_t kept_count;
+    char *pin; /* --image; NULL: none given, the configured one counts */
     char *state_dir;
     int64_t deadline_ms;
     cordon_deadline dl; /* starts when the invocation is made */

@@ -132,6 +132,11 @@ static void plan_proxy(cordon_plan *plan)
     plan->proxy.limits = plan_enforceable(plan, proxy_limits);
 }
 
+const char *cordon_plan_mount(const cordon_plan *plan)
+{
+    return plan->input.mount != NULL ? plan->input.mount : CORDON_PLAN_WORKTREE;
+}
+
 static void plan_mounts(cordon_plan *plan)
 {
     size_t count = 0;
@@ -148,9 +153,13 @@ static void plan_mounts(cordon_plan *plan)
         plan->mounts[count++] = (cordon_mount_spec){
             .type = CORDON_MOUNT_BIND,
             .source = plan->input.worktree,
-            .target = CORDON_PLAN_WORKTREE,
+            .target = cordon_plan_mount(plan),
             .read_only = !plan->input.worktree_writable,
+            .dev = plan->input.worktree_dev,
+            .ino = plan->input.worktree_ino,
         };
+    for (size_t i = 0; i < plan->input.kept_count && i < CORDON_PLAN_KEPT_MAX; i++)
+        plan->mounts[count++] = plan->input.kept[i];
     if (plan->input.delivery == CORDON_GATE_MOUNT)
         plan->mounts[count++] = (cordon_mount_spec){
             .type = CORDON_MOUNT_IMAGE,

@@ -32,6 +32,9 @@
 /* Who the proxy runs as: nobody that any image or host knows. */
 #define CORDON_PLAN_PROXY_USER "65532:65532"
 
+/* Most mounts on behalf of the worktree. */
+#define CORDON_PLAN_KEPT_MAX 160
+
 /* How the gate gets into the step container. */
 typedef enum cordon_gate_delivery {
     CORDON_GATE_UNDECIDED = 0,
@@ -71,9 +74,13 @@ typedef struct cordon_plan_input {
     const cordon_fact_list *step_image_labels;
     cordon_gate_delivery delivery;
     const char *worktree; /* host path or NULL */
+    const char *mount;    /* where it lies inside; NULL: CORDON_PLAN_WORKTREE */
     dev_t worktree_dev;   /* of the folder that was approved */
     ino_t worktree_ino;
     bool worktree_writable;
+    /* What is mounted besides, on behalf of the worktree (worktree_guard.h); BIND alone. */
+    const cordon_mount_spec *kept;
+    size_t kept_count;
     uid_t uid; /* of the step's processes, and of what they write */
     gid_t gid;
     bool keep_id;
@@ -93,7 +100,7 @@ typedef struct cordon_plan {
     /* Backing store of the specifications. */
     cordon_fact_list proxy_command;
     char user[32];
-    cordon_mount_spec mounts[3];
+    cordon_mount_spec mounts[3 + CORDON_PLAN_KEPT_MAX];
     cordon_endpoint_spec proxy_endpoints[2];
     cordon_endpoint_spec step_endpoints[1];
 
@@ -106,6 +113,9 @@ typedef struct cordon_plan {
 void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input);
 void cordon_plan_clear(cordon_plan *plan);
 CORDON_DEFINE_AUTO(cordon_plan, cordon_plan_clear)
+
+/* Where the worktree lies inside. */
+const char *cordon_plan_mount(const cordon_plan *plan);
 
 /* Puts a network on a block; done again with another block when the engine has no room there. */
 int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet, cordon_err *err)

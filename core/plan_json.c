@@ -235,6 +235,12 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_string(&json, "range", config->network.range);
     cordon_jsonw_i64(&json, "prefix", config->network.prefix);
     cordon_jsonw_end_object(&json);
+    cordon_jsonw_begin_object(&json, "worktree");
+    write_texts(&json, "protected", (const char *const *)config->tree.protected.items,
+                config->tree.protected.count);
+    cordon_jsonw_bool(&json, "git_data", config->tree.git_data);
+    cordon_jsonw_string(&json, "mount", config->tree.mount);
+    cordon_jsonw_end_object(&json);
     cordon_jsonw_string(&json, "vendors_dir", config->vendors_dir);
     cordon_jsonw_string(&json, "podman_service",
                         config->podman_service == CORDON_PODMAN_SERVICE_AUTO ? "auto" : "never");

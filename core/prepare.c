@@ -75,7 +75,8 @@ static int prepare_first_blocks(cordon_run *run, cordon_err *err)
 
 int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
 {
-    if (prepare_engine(run, err) != 0 || prepare_images(run, load, err) != 0)
+    if (prepare_engine(run, err) != 0 || prepare_images(run, load, err) != 0 ||
+        cordon_run_keep_worktree(run, load, err) != 0)
         return -1;
     cordon_run_plan(run);
     return prepare_first_blocks(run, err);

@@ -8,7 +8,8 @@
 #include "handle.h"
 #include "kit/cleanup.h"
 
-#define RECEIPT_JSON_MAX (1u << 20)
+#define RECEIPT_JSON_MAX     (1u << 20)
+#define RECEIPT_FINDINGS_MAX 256
 
 /* Kinds, as the receipt spells them, and what a program exits with. -1: the command's own status.
  */
@@ -33,6 +34,8 @@ void cordon_receipt_destroy(cordon_receipt *receipt)
         return;
     cordon_egress_clear(&receipt->egress);
     free(receipt->worktree);
+    free(receipt->worktree_git);
+    cordon_guard_findings_clear(&receipt->findings);
     free(receipt);
 }
 
@@ -161,6 +164,21 @@ static void write_engine(const cordon_receipt *receipt, cordon_jsonw *json)
     cordon_jsonw_end_object(json);
 }
 
+static void write_findings(const cordon_guard_findings *findings, cordon_jsonw *json)
+{
+    cordon_jsonw_begin_array(json, "protected_changed");
+    for (size_t i = 0; i < findings->count && i < RECEIPT_FINDINGS_MAX; i++) {
+        cordon_jsonw_begin_object(json, NULL);
+        cordon_jsonw_string(json, "path", CORDON_QUOTE(findings->items[i].path));
+        cordon_jsonw_string(json, "what", findings->items[i].what);
+        cordon_jsonw_string_or_null(
+            json, "moved_to",
+            findings->items[i].moved_to != NULL ? CORDON_QUOTE(findings->items[i].moved_to) : NULL);
+        cordon_jsonw_end_object(json);
+    }
+    cordon_jsonw_end_array(json);
+}
+
 static void write_inputs(const cordon_receipt *receipt, cordon_jsonw *json)
 {
     cordon_jsonw_string_or_null(json, "vendor", text_or_null(receipt->vendor));
@@ -180,6 +198,8 @@ static void write_inputs(const cordon_receipt *receipt, cordon_jsonw *json)
     cordon_jsonw_begin_object(json, "worktree");
     cordon_jsonw_string(json, "path", receipt->worktree);
     cordon_jsonw_bool(json, "writable", receipt->worktree_writable);
+    cordon_jsonw_string_or_null(json, "git", receipt->worktree_git);
+    write_findings(&receipt->findings, json);
     cordon_jsonw_end_object(json);
 }
 

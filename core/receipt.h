@@ -12,6 +12,7 @@
 #include "owner.h"
 #include "refusal.h"
 #include "validate.h"
+#include "worktree_guard.h"
 
 typedef struct cordon_timing {
     int64_t open_ms;
@@ -45,6 +46,8 @@ struct cordon_receipt {
     char image_id[CORDON_ID_HEX + 1];
     char *worktree; /* NULL: none */
     bool worktree_writable;
+    char *worktree_git; /* the common git directory that was mounted, too; NULL: none */
+    cordon_guard_findings findings;
 
     cordon_result_kind kind;
     int exit_code; /* -1: none */

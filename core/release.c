@@ -31,6 +31,23 @@ static int add_texts(cordon_fact_list *list, char *const *items, size_t count, c
     return 0;
 }
 
+/*
+ * SECURITY: git trusts the worktree, whoever it seems to belong to, and exactly that: the image's
+ * own /etc/gitconfig, which could say "*", is not read. Needs git 2.38 (git-config(1),
+ * "safe.directory", protected configuration).
+ */
+static int release_git(const cordon_run *run, cordon_fact_list *environment, cordon_err *err)
+{
+    if (run->plan.input.worktree == NULL)
+        return 0;
+    if (cordon_fact_list_add(environment, "GIT_CONFIG_NOSYSTEM=1", err) != 0 ||
+        cordon_fact_list_add(environment, "GIT_CONFIG_COUNT=1", err) != 0 ||
+        cordon_fact_list_add(environment, "GIT_CONFIG_KEY_0=safe.directory", err) != 0)
+        return -1;
+    return cordon_fact_list_addf(environment, err, "GIT_CONFIG_VALUE_0=%s",
+                                 cordon_plan_mount(&run->plan));
+}
+
 /* Everything that the command's environment holds; there is nothing else in it. */
 static int release_environment(const cordon_run *run, cordon_fact_list *environment,
                                cordon_err *err)
@@ -47,7 +64,8 @@ static int release_environment(const cordon_run *run, cordon_fact_list *environm
     }
     if (add_texts(environment, vendor->items, vendor->count, err) != 0 ||
         (agent != NULL &&
-         add_texts(environment, agent->environment.items, agent->environment.count, err) != 0))
+         add_texts(environment, agent->environment.items, agent->environment.count, err) != 0) ||
+        release_git(run, environment, err) != 0)
         return -1;
     if (cordon_fact_list_add(environment, "HOME=" RELEASE_HOME, err) != 0 ||
         cordon_fact_list_add(environment, "TMPDIR=" CORDON_PLAN_TMP, err) != 0 ||
@@ -93,7 +111,7 @@ static int probe_argv(const cordon_run *run, cordon_fact_list *argv, cordon_err 
             0 ||
         probe_option(argv, "--pinned-ms", patience, err) != 0 ||
         probe_option(argv, "--gateway", gateway, err) != 0 ||
-        probe_option(argv, "--worktree", CORDON_PLAN_WORKTREE, err) != 0 ||
+        probe_option(argv, "--worktree", cordon_plan_mount(&run->plan), err) != 0 ||
         probe_option(argv, "--writable", run->plan.input.worktree_writable ? "yes" : "no", err) !=
             0 ||
         probe_option(argv, "--scratch", CORDON_PLAN_TMP, err) != 0 ||
@@ -122,6 +140,24 @@ static int release_execute(const cordon_run *run, cordon_fact_list *rules, cordo
     return 0;
 }
 
+/* The folders that the plan mounts writable; what lies below the worktree goes with it. */
+static int release_write_rules(const cordon_run *run, cordon_fact_list *rules, cordon_err *err)
+{
+    const cordon_container_spec *step = &run->plan.step;
+    const char *mount = cordon_plan_mount(&run->plan);
+    size_t length = strlen(mount);
+
+    for (size_t i = 0; i < step->mount_count; i++) {
+        const cordon_mount_spec *spec = &step->mounts[i];
+        bool below = strncmp(spec->target, mount, length) == 0 && spec->target[length] == '/';
+
+        if (spec->type == CORDON_MOUNT_BIND && !spec->read_only && !below &&
+            cordon_fact_list_addf(rules, err, "write %s", spec->target) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /*
  * What the kernel lets the command do, on top of mounts and modes: read everything that is
  * there, write the scratch and - in a writing phase - the worktree, connect to the proxy.
@@ -132,8 +168,7 @@ static int release_rules(const cordon_run *run, cordon_fact_list *rules, cordon_
         cordon_fact_list_add(rules, "write " CORDON_PLAN_TMP, err) != 0 ||
         cordon_fact_list_add(rules, "write /dev", err) != 0)
         return -1;
-    if (run->plan.input.worktree_writable &&
-        cordon_fact_list_add(rules, "write " CORDON_PLAN_WORKTREE, err) != 0)
+    if (release_write_rules(run, rules, err) != 0)
         return -1;
     if (!cordon_run_is_networked(run))
         return cordon_fact_list_add(rules, "connect 0", err);
@@ -175,8 +210,8 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
     cordon_auto(cordon_frame) frame = {0};
     cordon_release_file ca_file = {0};
     cordon_release release = {
-        .working_dir =
-            run->invocation->worktree.path != NULL ? CORDON_PLAN_WORKTREE : CORDON_PLAN_TMP,
+        .working_dir = run->invocation->worktree.path != NULL ? cordon_plan_mount(&run->plan)
+                                                              : CORDON_PLAN_TMP,
     };
 
     if (release_argv(run, &argv, err) != 0 || release_environment(run, &environment, err) != 0 ||

@@ -145,17 +145,6 @@ int cordon_run_look(cordon_run *run, cordon_err *err)
     return cordon_parallel(branches, cordon_run_is_networked(run) ? 2 : 1, err);
 }
 
-int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
-{
-    cordon_err cause = CORDON_ERR_INIT;
-
-    if (run->invocation->worktree.path == NULL ||
-        cordon_worktree_recheck(&run->invocation->worktree, NULL, &cause) == 0)
-        return 0;
-    return cordon_refuse(ret_refusal, CORDON_REFUSED_WORKTREE, "worktree",
-                         "the folder that was approved", cause.message, err);
-}
-
 /*
  * SECURITY: between its report and the release the gate says nothing. Bytes that are there are not
  * the gate's, and a stream that has ended has no gate behind it.

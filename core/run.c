@@ -99,6 +99,9 @@ void cordon_run_plan(cordon_run *run)
         .worktree = invocation->worktree.path,
         .worktree_dev = invocation->worktree.dev,
         .worktree_ino = invocation->worktree.ino,
+        .mount = invocation->config->tree.mount,
+        .kept = invocation->kept,
+        .kept_count = invocation->kept_count,
         .worktree_writable = invocation->policy->phase->writes && invocation->worktree.path != NULL,
         .uid = invocation->uid,
         .gid = invocation->gid,
@@ -207,6 +210,9 @@ static int run_describe(cordon_run *run, cordon_err *err)
     receipt->timing.open_ms = invocation->engine->open_ms;
     if (invocation->worktree.path == NULL)
         return 0;
+    if (invocation->link.kind == CORDON_GIT_LINKED &&
+        cordon_fact_text_set(&receipt->worktree_git, invocation->link.common.path, err) != 0)
+        return -1;
     return cordon_fact_text_set(&receipt->worktree, invocation->worktree.path, err);
 }
 
@@ -301,6 +307,7 @@ static void run_carry(cordon_run *run)
         cordon_receipt_fail(receipt, &failure, run_stage(run));
     }
     cordon_run_dispose(run);
+    cordon_run_settle_worktree(run);
     receipt->timing.dispose_ms = elapsed_ms(&since_ns);
     receipt->timing.total_ms =
         receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;

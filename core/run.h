@@ -134,7 +134,22 @@ int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_
 /* Networks and containers as the engine shows them now, against the plan: running, unchanged. */
 int cordon_run_look(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
-/* The worktree is still the folder that was approved: same path, device and inode. */
+/* --- The worktree (run_worktree.c) --- */
+
+/* Makes the placeholders that its guard needs (unless make is false) and says what is mounted. */
+int cordon_run_keep_worktree(cordon_run *run, bool make, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * Once the step has gone: placeholders go; what appeared in a writing phase and should not be
+ * there is renamed, and makes the run's result TAMPERED.
+ */
+void cordon_run_settle_worktree(cordon_run *run);
+
+/*
+ * The worktree is still the folder that was approved: same path, device and inode; so is what
+ * comes with it.
+ */
 int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
 

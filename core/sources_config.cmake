@@ -14,5 +14,10 @@ set(CORDON_CONFIG_SOURCES
     vendor.c
     vendor_check.c
     worktree.c
+    worktree_guard.c
+    worktree_guard_git.c
+    worktree_link.c
     worktree_rules.c
-    worktree_scan.c)
+    worktree_scan.c
+    worktree_settle.c
+    worktree_walk.c)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "facts.h"
 
@@ -41,8 +42,8 @@ typedef enum cordon_userns {
 
 /*
  * One mount.
- * BIND   source is an absolute host path without symlinks; not recursive, rprivate, nosuid,
- *        nodev where the engine has it
+ * BIND   source is an absolute host path without symlinks, dev and ino what it leads to; not
+ *        recursive, rprivate, nosuid, nodev where the engine has it
  * TMPFS  size_bytes and mode_octal are set; nosuid, nodev, and noexec if asked
  * IMAGE  source is an image id; always read-only; only if the engine offers
  *        CORDON_CAN_MOUNT_IMAGES
@@ -55,6 +56,8 @@ typedef struct cordon_mount_spec {
     bool no_exec;
     int64_t size_bytes;
     unsigned mode_octal;
+    dev_t dev;
+    ino_t ino;
 } cordon_mount_spec;
 
 /* The networks to join, by id; name is what the engine was told at network create. */

@@ -32,7 +32,7 @@ static const witness_rule witness_rules[] = {
     {"dumpable", NULL, 1, 1}, /* before the gate cleared it: the runtime's choice */
     {"pid", cordon_judge_one, 1, 1},
     {"mount", cordon_judge_mount, 2, 0},
-    {"folder", cordon_judge_folder, 0, 1},
+    {"folder", cordon_judge_folder, 0, 0},
     {"interface", cordon_judge_interface, 1, 0},
     {"address", cordon_judge_address, 1, 0},
     {"route", cordon_judge_route, 0, 0},
@@ -132,16 +132,19 @@ static int witness_planned_mounts(witness_context *context)
     return 0;
 }
 
-/* Nobody but the kernel can say which folder an engine has mounted. */
-static int witness_planned_folder(witness_context *context)
+/* Nobody but the kernel can say which folders an engine has mounted. */
+static int witness_planned_folders(witness_context *context)
 {
-    size_t at = 0;
+    const cordon_plan *plan = context->plan;
 
     context->key = "folder";
-    return context->plan->input.worktree == NULL ||
-                   cordon_gate_view_next(context->view, context->key, &at) != NULL
-               ? 0
-               : cordon_witness_refuse(context, context->plan->input.worktree, "no folder");
+    for (size_t i = 0; i < plan->step.mount_count; i++) {
+        const cordon_mount_spec *spec = &plan->step.mounts[i];
+
+        if (spec->type == CORDON_MOUNT_BIND && !cordon_witness_has_folder(context, spec))
+            return cordon_witness_refuse(context, spec->source, "no folder");
+    }
+    return 0;
 }
 
 /* The planned address must be there: an interface without it is on another network. */
@@ -176,7 +179,7 @@ int cordon_witness_check(const cordon_plan *plan, const cordon_gate_view *view, 
         if (witness_apply(&context, &witness_rules[i], tally) != 0)
             return -1;
     }
-    if (witness_planned_mounts(&context) != 0 || witness_planned_folder(&context) != 0)
+    if (witness_planned_mounts(&context) != 0 || witness_planned_folders(&context) != 0)
         return -1;
     return witness_planned_address(&context);
 }

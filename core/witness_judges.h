@@ -30,9 +30,12 @@ bool cordon_witness_one_of(const char *value, const char *const *allowed, size_t
 #define WITNESS_ONE_OF(value, list)                                                                \
     cordon_witness_one_of((value), (list), sizeof(list) / sizeof((list)[0]))
 
-/* The target of a mount value, "" when it is too long. */
+/* The target of a mount value without its octal escapes, "" when it is too long. */
 #define WITNESS_MOUNT_FIELD_SIZE 4096
 void cordon_witness_mount_target(const char *value, char ret_target[WITNESS_MOUNT_FIELD_SIZE]);
+
+/* True if the report tells what lies at a planned bind mount. */
+bool cordon_witness_has_folder(const witness_context *context, const cordon_mount_spec *spec);
 
 witness_judge cordon_judge_uid;
 witness_judge cordon_judge_gid;

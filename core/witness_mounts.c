@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "kit/octal.h"
+
 /* "target\tfstype\toptions\tsuper options\tsource\troot" */
 enum {
     MOUNT_TARGET = 0,
@@ -178,10 +180,29 @@ int cordon_judge_mount(const witness_context *context, const char *value)
     char target[WITNESS_MOUNT_FIELD_SIZE];
     const cordon_mount_spec *spec;
 
-    mount_field(value, MOUNT_TARGET, target, sizeof(target));
+    cordon_witness_mount_target(value, target);
     spec = planned_mount(context->plan, target);
     return spec != NULL ? judge_planned_mount(context, spec, value)
                         : judge_engine_mount(context, value, target);
+}
+
+/* The planned folder of a "folder" value, and what stands behind its path; NULL for an engine's. */
+static const cordon_mount_spec *planned_folder(const cordon_plan *plan, const char *value,
+                                               const char **ret_identity)
+{
+    char target[WITNESS_MOUNT_FIELD_SIZE];
+    const char *blank = strchr(value, ' ');
+    size_t length = blank != NULL ? (size_t)(blank - value) : 0;
+    const cordon_mount_spec *spec;
+
+    if (blank == NULL || length >= sizeof(target))
+        return NULL;
+    memcpy(target, value, length);
+    target[length] = '\0';
+    cordon_octal_decode(target);
+    spec = planned_mount(plan, target);
+    *ret_identity = blank + 1;
+    return spec != NULL && spec->type == CORDON_MOUNT_BIND ? spec : NULL;
 }
 
 /*
@@ -191,18 +212,34 @@ int cordon_judge_mount(const witness_context *context, const char *value)
  */
 int cordon_judge_folder(const witness_context *context, const char *value)
 {
-    const cordon_plan_input *input = &context->plan->input;
+    const char *identity = "";
+    const cordon_mount_spec *spec = planned_folder(context->plan, value, &identity);
     char expected[96];
 
-    if (input->worktree == NULL)
+    if (spec == NULL)
         return 0;
-    (void)snprintf(expected, sizeof(expected), CORDON_PLAN_WORKTREE " %u:%u %llu",
-                   major(input->worktree_dev), minor(input->worktree_dev),
-                   (unsigned long long)input->worktree_ino);
-    return cordon_witness_equal(context, expected, value);
+    (void)snprintf(expected, sizeof(expected), "%u:%u %llu", major(spec->dev), minor(spec->dev),
+                   (unsigned long long)spec->ino);
+    if (strcmp(expected, identity) == 0)
+        return 0;
+    return cordon_witness_refuse(context, expected, value);
+}
+
+bool cordon_witness_has_folder(const witness_context *context, const cordon_mount_spec *spec)
+{
+    const char *identity;
+    const char *value;
+    size_t at = 0;
+
+    while ((value = cordon_gate_view_next(context->view, "folder", &at)) != NULL) {
+        if (planned_folder(context->plan, value, &identity) == spec)
+            return true;
+    }
+    return false;
 }
 
 void cordon_witness_mount_target(const char *value, char ret_target[WITNESS_MOUNT_FIELD_SIZE])
 {
     mount_field(value, MOUNT_TARGET, ret_target, WITNESS_MOUNT_FIELD_SIZE);
+    cordon_octal_decode(ret_target);
 }

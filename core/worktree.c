@@ -45,8 +45,7 @@ static bool utf8_second_fits(unsigned char lead, unsigned char second)
     }
 }
 
-/* An engine takes the path as JSON and people read it on a terminal. */
-static bool is_plain_path(const char *path)
+bool cordon_worktree_is_plain(const char *path)
 {
     const unsigned char *p = (const unsigned char *)path;
     while (*p) {
@@ -134,7 +133,7 @@ int cordon_worktree_resolve(const char *path, const char *home, cordon_worktree 
     if (!path || path[0] == '\0')
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
                            "worktree: the path is empty; give the folder of one project");
-    if (!is_plain_path(path))
+    if (!cordon_worktree_is_plain(path))
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
                            "worktree %s: the path holds control characters or is not UTF-8; "
                            "rename the folder",

@@ -8,6 +8,7 @@
 #ifndef CORDON_WORKTREE_H
 #define CORDON_WORKTREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -90,6 +91,12 @@ int cordon_worktree_open(const char *path, const cordon_worktree_rules *rules, c
  */
 int cordon_worktree_recheck(const cordon_worktree *worktree, const char *mountinfo, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/*
+ * UTF-8 without control characters: an engine takes a path as JSON, and people read it on a
+ * terminal.
+ */
+bool cordon_worktree_is_plain(const char *path);
 
 /* Closes and frees. Fine on CORDON_WORKTREE_INIT. */
 void cordon_worktree_clear(cordon_worktree *worktree);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "kit/buf.h"
+#include "kit/octal.h"
 
 #define MOUNTINFO       "/proc/self/mountinfo"
 #define MOUNTINFO_MAX   ((size_t)16 * 1024 * 1024)
@@ -157,26 +158,6 @@ static char *mount_point(char *line)
     return line;
 }
 
-static bool is_octal(char c)
-{
-    return c >= '0' && c <= '7';
-}
-
-/* Undoes the kernel's "\040" for blank, tab, newline and backslash, in place. */
-static void decode_octal(char *text)
-{
-    char *out = text;
-    while (*text) {
-        if (text[0] == '\\' && is_octal(text[1]) && is_octal(text[2]) && is_octal(text[3])) {
-            *out++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
-            text += 4;
-        } else {
-            *out++ = *text++;
-        }
-    }
-    *out = '\0';
-}
-
 static int check_mount_line(char *line, const char *path, cordon_err *err)
 {
     size_t length = strlen(path);
@@ -184,7 +165,7 @@ static int check_mount_line(char *line, const char *path, cordon_err *err)
     if (!point)
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM,
                            "the mount table has a line that is none: \"%s\"", CORDON_QUOTE(line));
-    decode_octal(point);
+    cordon_octal_decode(point);
     if (strncmp(point, path, length) != 0 || point[length] != '/')
         return 0;
     return CORDON_FAIL(err, CORDON_ERR_REFUSED,

@@ -33,7 +33,7 @@
 
 #define CORDON_GATE_NONCE_BYTES 32
 
-/* Where the worktree is inside a step. */
+/* Where the worktree is inside a step, unless the configuration says otherwise. */
 #define CORDON_GATE_WORKTREE "/worktree"
 
 /* Ceilings of whole frames, header and code included. */
@@ -52,7 +52,8 @@
  *   mount                   "target\tfstype\toptions\tsuper options\tsource\troot\toptional", from
  *                           /proc/self/mountinfo with its octal escapes kept; the last is
  *                           propagation ("master:5"), empty when private; repeated
- *   folder                  "/worktree major:minor inode": what lies there, if anything does
+ *   folder                  "target major:minor inode": what lies at a mount's target, with its
+ *                           octal escapes, unless that is below /proc, /sys or /dev; repeated
  *   interface               "name up|down mtu N flags 0xHEX"; repeated
  *   address                 "name 10.213.0.3/29", v4 and v6; repeated
  *   route                   "destination/prefix via gateway|none dev name", and more behind it for

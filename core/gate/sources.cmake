@@ -38,4 +38,5 @@ set(CORDON_GATE_KIT_SOURCES
     core/kit/frame.c
     core/kit/hash.c
     core/kit/num.c
+    core/kit/octal.c
     core/kit/random.c)

@@ -20,6 +20,7 @@
 #include "gate/netinfo.h"
 #include "gate/status.h"
 #include "kit/cleanup.h"
+#include "kit/octal.h"
 
 /* Ceilings of the sources; /proc/self/mountinfo is the only large one. */
 #define STATUS_BYTES_MAX 65536
@@ -78,18 +79,55 @@ static int collect_mounts(const cordon_start_state *start, cordon_report *report
     return cordon_mountinfo_facts(slice_of(&buf), report, err);
 }
 
+/* The kernel's own file systems, which nobody has planned. */
+static bool is_kernels(cordon_slice target)
+{
+    static const char *const roots[] = {"/proc", "/sys", "/dev"};
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        size_t length = strlen(roots[i]);
+        if (target.length >= length && memcmp(target.text, roots[i], length) == 0 &&
+            (target.length == length || target.text[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing where it cannot be looked at: core wants one for every folder that it has planned. */
+static int folder_fact(cordon_slice target, cordon_report *report, cordon_err *err)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (target.length >= sizeof path)
+        return 0;
+    memcpy(path, target.text, target.length);
+    path[target.length] = '\0';
+    cordon_octal_decode(path);
+    if (lstat(path, &st) < 0)
+        return 0;
+    return cordon_report_addf(report, err, "folder", "%.*s %u:%u %llu", (int)target.length,
+                              target.text, major(st.st_dev), minor(st.st_dev),
+                              (unsigned long long)st.st_ino);
+}
+
 /*
- * SECURITY: which folder was mounted. The engine is told a path, and what a path leads to can be
+ * SECURITY: which folders were mounted. The engine is told paths, and what a path leads to can be
  * another folder at the moment of the mount than before and after.
  */
-static int collect_folder(const cordon_start_state *start, cordon_report *report, cordon_err *err)
+static int collect_folders(const cordon_start_state *start, cordon_report *report, cordon_err *err)
 {
-    struct stat st;
     (void)start;
-    if (lstat(CORDON_GATE_WORKTREE, &st) < 0)
-        return errno == ENOENT ? 0 : CORDON_FAIL_ERRNO(err, errno, CORDON_GATE_WORKTREE);
-    return cordon_report_addf(report, err, "folder", CORDON_GATE_WORKTREE " %u:%u %llu",
-                              major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino);
+    cordon_slice line;
+    cordon_auto(cordon_buf) buf = cordon_buf_make(MOUNTS_BYTES_MAX);
+    if (read_whole("/proc/self/mountinfo", &buf, err) < 0)
+        return -1;
+    cordon_slice rest = slice_of(&buf);
+    while (cordon_slice_cut(&rest, '\n', &line)) {
+        cordon_mountinfo mount;
+        if (cordon_mountinfo_parse(line, &mount, err) < 0 ||
+            (!is_kernels(mount.target) && folder_fact(mount.target, report, err) < 0))
+            return -1;
+    }
+    return 0;
 }
 
 static int collect_network(const cordon_start_state *start, cordon_report *report, cordon_err *err)
@@ -303,7 +341,7 @@ static int collect_denied(const cordon_start_state *start, cordon_report *report
 
 /* Descriptors first, before any collector opens one that could be taken for inherited. */
 static collect_fn *const collectors[] = {
-    collect_fds,     collect_status,    collect_process, collect_mounts,     collect_folder,
+    collect_fds,     collect_status,    collect_process, collect_mounts,     collect_folders,
     collect_network, collect_names,     collect_limits,  collect_namespaces, collect_cgroup_lines,
     collect_maps,    collect_arguments, collect_kernel,  collect_denied,
 };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The base image of the tests: busybox and nothing else, made here and imported over REST,
-# so that no registry is needed. Sourced by `up`.
+# so that no registry is needed; and the same with git, for worktrees. Sourced by `up`.
 
 busybox_binary()
 {
@@ -49,25 +49,52 @@ import_image()
     echo "sha256:${id#sha256:}"
 }
 
+# build_git_rootfs FOLDER: the same with the host's git, its libraries, and what git executes itself.
+build_git_rootfs()
+{
+    local root=$1 git library
+    build_rootfs "$root"
+    git=$(command -v git) || die "no git (package git)"
+    mkdir -p "$root"/usr/{bin,lib/git-core}
+    cp -L "$git" "$root/usr/bin/git"
+    ln -s ../../bin/git "$root/usr/lib/git-core/git"
+    while read -r library; do
+        mkdir -p "$root$(dirname "$library")"
+        cp -L "$library" "$root$library"
+    done < <(ldd "$git" | grep -oE '/[^ ]+')
+}
+
+# import_into STATE ENGINE SOCKET PATH TAR VARIABLE
 import_into()
 {
-    local state=$1 engine=$2 socket=$3 path=$4 id
-    id=$(import_image "$state/$socket" "$path" "$state/bb.tar") || return 1
-    echo "CORDON_TEST_${engine^^}_IMAGE=$id" >"$state/image.$engine"
+    local id
+    id=$(import_image "$1/$3" "$4" "$5") || return 1
+    echo "CORDON_TEST_${2^^}_$6=$id" >>"$1/image.$2"
+}
+
+# import_both STATE ENGINE SOCKET PATH: in PATH stands TAG, where the images' tags differ
+import_both()
+{
+    local state=$1 engine=$2 socket=$3 path=$4
+    : >"$state/image.$engine"
+    import_into "$state" "$engine" "$socket" "${path/TAG/${BASE_IMAGE#*:}}" "$state/bb.tar" IMAGE &&
+        import_into "$state" "$engine" "$socket" "${path/TAG/git}" "$state/git.tar" GIT_IMAGE
 }
 
 import_images()
 {
     local state=$1 pids=() pid failed=0
-    log "importing the base image"
+    log "importing the base image, and the one with git"
     build_rootfs "$state/bb"
     pack_rootfs "$state/bb" "$state/bb.tar"
-    import_into "$state" docker docker/docker.sock \
-        "/v1.41/images/create?fromSrc=-&repo=${BASE_IMAGE%:*}&tag=${BASE_IMAGE#*:}" & pids+=($!)
-    import_into "$state" podman podman/podman.sock \
-        "/v4.0.0/libpod/images/import?reference=$BASE_IMAGE" & pids+=($!)
-    import_into "$state" rootless rootless/podman.sock \
-        "/v4.0.0/libpod/images/import?reference=$BASE_IMAGE" & pids+=($!)
+    build_git_rootfs "$state/git"
+    pack_rootfs "$state/git" "$state/git.tar"
+    import_both "$state" docker docker/docker.sock \
+        "/v1.41/images/create?fromSrc=-&repo=${BASE_IMAGE%:*}&tag=TAG" & pids+=($!)
+    import_both "$state" podman podman/podman.sock \
+        "/v4.0.0/libpod/images/import?reference=${BASE_IMAGE%:*}:TAG" & pids+=($!)
+    import_both "$state" rootless rootless/podman.sock \
+        "/v4.0.0/libpod/images/import?reference=${BASE_IMAGE%:*}:TAG" & pids+=($!)
     for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
     return $failed
 }

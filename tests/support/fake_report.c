@@ -144,7 +144,7 @@ static int add_mounts(const cordon_container_spec *spec, cordon_fact_list *facts
 }
 
 /* Of a folder that is not there: device and inode 0, as in a plan that names none. */
-static int add_folder(const cordon_container_spec *spec, cordon_fact_list *facts, cordon_err *err)
+static int add_folders(const cordon_container_spec *spec, cordon_fact_list *facts, cordon_err *err)
 {
     for (size_t i = 0; i < spec->mount_count; i++) {
         struct stat st = {0};
@@ -152,9 +152,10 @@ static int add_folder(const cordon_container_spec *spec, cordon_fact_list *facts
             continue;
         if (stat(spec->mounts[i].source, &st) < 0)
             st = (struct stat){0};
-        return cordon_fact_list_addf(facts, err, "folder=%s %u:%u %llu", spec->mounts[i].target,
-                                     major(st.st_dev), minor(st.st_dev),
-                                     (unsigned long long)st.st_ino);
+        if (cordon_fact_list_addf(facts, err, "folder=%s %u:%u %llu", spec->mounts[i].target,
+                                  major(st.st_dev), minor(st.st_dev),
+                                  (unsigned long long)st.st_ino) != 0)
+            return -1;
     }
     return 0;
 }
@@ -216,7 +217,7 @@ int fake_report(const fake_container *container, cordon_fact_list *ret_facts, co
     const cordon_container_spec *spec = &container->spec;
     if (add_ids(spec, &facts, err) != 0 || add_constant(&facts, err) != 0 ||
         add_process(spec, &facts, err) != 0 || add_mounts(spec, &facts, err) != 0 ||
-        add_folder(spec, &facts, err) != 0 || add_network(container, &facts, err) != 0 ||
+        add_folders(spec, &facts, err) != 0 || add_network(container, &facts, err) != 0 ||
         add_sysctls(spec, &facts, err) != 0 || add_cgroup(spec, &facts, err) != 0)
         return -1;
     *ret_facts = facts;
