@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define AT_ONCE_THREADS 8
+#define AT_ONCE_THREADS 12
 
 typedef void at_once_fn(void *context, size_t index);
 
