@@ -132,9 +132,13 @@ typedef int cordon_image_remove_fn(void *impl, const char *id, cordon_deadline d
  * Creates a network. OVERLAP: the subnet is taken: choose another. CONFLICT: the name is taken.
  * Any warning of the daemon is an ENGINE error that quotes it, with the id in ret_id set if it
  * is known, so that core can remove the network.
+ * ret_facts, empty before and the caller's to clear: on success what the answer tells of the
+ * network, as network_inspect would, but not who is on it; an engine that answers with an id alone
+ * leaves it empty (no id in it). NULL: not wanted.
  */
 typedef int cordon_network_create_fn(void *impl, const cordon_network_spec *spec,
-                                     cordon_deadline dl, char **ret_id, cordon_err *err);
+                                     cordon_deadline dl, char **ret_id,
+                                     cordon_network_facts *ret_facts, cordon_err *err);
 
 /* NOTFOUND: no network has this id (one of the same name does not count). */
 typedef int cordon_network_inspect_fn(void *impl, const char *id, cordon_deadline dl,
@@ -155,7 +159,8 @@ typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline
 /*
  * Creates a container and, where one request cannot, attaches it to all of spec->endpoints.
  * Success: it exists in state created, and the daemon warned of nothing.
- * NOTFOUND  the image, a network or a bind source is missing; the message names it
+ * NOTFOUND  the image, a network or a bind source is missing; the message names it. For a network
+ *           the start may be the first to say so
  * CONFLICT  the name is taken
  * ENGINE    anything else, and every warning (quoted)
  * On failure the container may exist: *ret_id is set as soon as the id is known, success or not

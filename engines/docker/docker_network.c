@@ -71,9 +71,11 @@ static docker_place network_at(const char *id, const char *rest)
     return (docker_place){.kind = "networks", .id = id, .rest = rest};
 }
 
+/* Docker answers with the id alone. */
 int docker_network_create(void *impl, const cordon_network_spec *spec, cordon_deadline dl,
-                          char **ret_id, cordon_err *err)
+                          char **ret_id, cordon_network_facts *ret_facts, cordon_err *err)
 {
+    (void)ret_facts;
     const docker_engine *engine = impl;
     cordon_auto(cordon_buf) path = cordon_buf_make(DOCKER_PATH_MAX_BYTES);
     cordon_auto(cordon_buf) body = cordon_buf_make(DOCKER_REQUEST_MAX_BYTES);

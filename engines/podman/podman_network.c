@@ -14,18 +14,27 @@ static int path_of(cordon_buf *path, const char *format, const char *id, cordon_
     return cordon_buf_printf(path, err, "/networks/%s%s", id, format);
 }
 
-/* The id that a create answered with. */
-static int read_created(const cordon_buf *body, char **ret_id, cordon_err *err)
+/* A create answers with the network as an inspect does. */
+static int read_created(const cordon_buf *body, char **ret_id, cordon_network_facts *ret_facts,
+                        cordon_err *err)
 {
     cordon_auto(cordon_network_facts) facts = {0};
     if (podman_decode_network(body->data, body->length, &facts, err) != 0)
         return podman_unread_change(err);
-    *ret_id = CORDON_TAKE(facts.id);
+    if (!ret_facts) {
+        *ret_id = CORDON_TAKE(facts.id);
+        return 0;
+    }
+    *ret_id = strdup(facts.id);
+    if (!*ret_id)
+        return podman_unread_change(err);
+    *ret_facts = facts;
+    facts = (cordon_network_facts){0};
     return 0;
 }
 
 int podman_network_create(void *impl, const cordon_network_spec *spec, cordon_deadline dl,
-                          char **ret_id, cordon_err *err)
+                          char **ret_id, cordon_network_facts *ret_facts, cordon_err *err)
 {
     cordon_auto(cordon_buf) body = cordon_buf_make(PODMAN_BODY_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
@@ -44,7 +53,7 @@ int podman_network_create(void *impl, const cordon_network_spec *spec, cordon_de
     };
     if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
-    return read_created(&answer.body, ret_id, err);
+    return read_created(&answer.body, ret_id, ret_facts, err);
 }
 
 /*

@@ -82,9 +82,9 @@ static bool make_network(bench *b, cordon_role role, const char *subnet)
     cordon_autofree char *id = NULL;
     cordon_err err = CORDON_ERR_INIT;
     if (!CHECK_OK(cordon_plan_place(&b->plan, role, subnet, &err), err) ||
-        !CHECK_OK(
-            real.ops->network_create(real.impl, &b->plan.networks[role], real_soon(), &id, &err),
-            err))
+        !CHECK_OK(real.ops->network_create(real.impl, &b->plan.networks[role], real_soon(), &id,
+                                           NULL, &err),
+                  err))
         return false;
     cordon_plan_network_made(&b->plan, role, id);
     return true;
@@ -224,7 +224,7 @@ static bench_verdict try_network(bench *b, cordon_role role, cordon_refusal *ref
     memcpy(kept_id, b->plan.network_ids[role], sizeof kept_id);
     spec->name = "cordon-spare-network";
     spec->subnet = SPARE_SUBNET;
-    int made = real.ops->network_create(b->impl, spec, real_soon(), &id, &err);
+    int made = real.ops->network_create(b->impl, spec, real_soon(), &id, NULL, &err);
     if (made == 0)
         judge_network(b, role, id, refusal, &err);
     if (id)

@@ -134,7 +134,7 @@ const char *make_network(session *s, const cordon_network_spec *spec)
 {
     char *id = NULL;
     cordon_err err = CORDON_ERR_INIT;
-    bool made = CHECK_OK(s->ops->network_create(s->impl, spec, soon(), &id, &err), err);
+    bool made = CHECK_OK(s->ops->network_create(s->impl, spec, soon(), &id, NULL, &err), err);
     const char *kept = id ? remember(s->networks, id) : NULL;
     return made ? kept : NULL;
 }

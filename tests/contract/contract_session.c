@@ -68,7 +68,8 @@ static void a_passed_deadline_sends_nothing(void)
     CHECK_FAILS(s.ops->image_resolve(s.impl, contract_under_test->image, past, &image, &err), err,
                 CORDON_ERR_TIMEOUT, "");
     err = (cordon_err)CORDON_ERR_INIT;
-    CHECK_FAILS(s.ops->network_create(s.impl, &spec, past, &id, &err), err, CORDON_ERR_TIMEOUT, "");
+    CHECK_FAILS(s.ops->network_create(s.impl, &spec, past, &id, NULL, &err), err,
+                CORDON_ERR_TIMEOUT, "");
     CHECK(id == NULL);
     err = (cordon_err)CORDON_ERR_INIT;
     REQUIRE_OK(s.ops->list_by_label(s.impl, CORDON_OBJECT_NETWORK, s.label, soon(), &list, &err),

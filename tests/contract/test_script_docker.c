@@ -105,7 +105,7 @@ static const cordon_network_spec network = {
 
 static int create_network(void *impl, char **ret_id, cordon_err *err)
 {
-    return ops->network_create(impl, &network, soon(), ret_id, err);
+    return ops->network_create(impl, &network, soon(), ret_id, NULL, err);
 }
 
 static const cordon_container_spec container = {
@@ -367,17 +367,9 @@ static void a_second_endpoint_is_connected_before_anybody_sees_the_container(voi
     };
     static const int statuses[] = {200, 404};
     for (size_t i = 0; i < COUNT(statuses); i++) {
-        cordon_autofree char *shown = sample_read("docker/20.10-network.json");
-        REQUIRE(shown != NULL);
-        cordon_autofree char *first =
-            sample_mutate(shown, "\"Id\": \"", "\"Id\": \"" HEX "\", \"I\": \"");
-        cordon_autofree char *second =
-            sample_mutate(shown, "\"Id\": \"", "\"Id\": \"" OTHER "\", \"I\": \"");
         const udsd_step steps[] = {
             PING,
             ASK,
-            {.method = "GET", .path = "/v1.41/networks/" HEX, .status = 200, .json = first},
-            {.method = "GET", .path = "/v1.41/networks/" OTHER, .status = 200, .json = second},
             {.path = "/v1.41/containers/create?name=c",
              .body_has = "\"NetworkMode\":\"" HEX "\"",
              .status = 201,
@@ -395,7 +387,7 @@ static void a_second_endpoint_is_connected_before_anybody_sees_the_container(voi
         cordon_container_spec spec = container;
         spec.endpoints = endpoints;
         spec.endpoint_count = 2;
-        REQUIRE(first && second && script_begin(&s, steps, COUNT(steps)));
+        REQUIRE(script_begin(&s, steps, COUNT(steps)));
         int rc = ops->container_create(s.impl, &spec, soon(), &id, &err);
         CHECK_INT(rc, statuses[i] == 200 ? 0 : -1);
         CHECK_INT(err.code, statuses[i] == 200 ? CORDON_OK : CORDON_ERR_NOTFOUND);

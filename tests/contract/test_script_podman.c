@@ -187,7 +187,7 @@ static void an_overlap_is_told_from_a_taken_name(void)
         cordon_autofree char *id = NULL;
         cordon_err err = CORDON_ERR_INIT;
         REQUIRE(rig_start(&r, steps, COUNT(steps)));
-        CHECK_FAILS(ops->network_create(r.impl, &spec, soon(), &id, &err), err, rows[i].code,
+        CHECK_FAILS(ops->network_create(r.impl, &spec, soon(), &id, NULL, &err), err, rows[i].code,
                     rows[i].part);
     }
 }

@@ -118,8 +118,20 @@ static int network_add(fake_engine *fake, const cordon_network_spec *spec, char 
     return 0;
 }
 
+/* As libpod does, the network is told with the answer; a lie about it is a lie of a first look. */
+static int tell_network(fake_engine *fake, const char *id, cordon_network_facts *ret_facts,
+                        cordon_err *err)
+{
+    fake_network *n = fake_find_network(fake, id);
+    if (fake_network_facts(n, fake, ret_facts, err) != 0)
+        return -1;
+    if (fake->lies.network)
+        fake->lies.network(fake->lies.context, n->role, ++n->inspects, ret_facts);
+    return 0;
+}
+
 int fake_network_create(void *impl, const cordon_network_spec *spec, cordon_deadline dl,
-                        char **ret_id, cordon_err *err)
+                        char **ret_id, cordon_network_facts *ret_facts, cordon_err *err)
 {
     fake_scope s;
     cordon_autofree char *id = NULL;
@@ -127,6 +139,8 @@ int fake_network_create(void *impl, const cordon_network_spec *spec, cordon_dead
         return -1;
     fake_lock(s.fake);
     int rc = network_add(s.fake, spec, &id, err);
+    if (rc == 0 && ret_facts && s.fake->podman && !s.fault)
+        rc = tell_network(s.fake, id, ret_facts, err);
     fake_unlock(s.fake);
     rc = fake_leave(&s, rc, err);
     /* A warning of the daemon is an error that comes with the id; a lost answer has none. */

@@ -120,7 +120,8 @@ static int rig_networks(rig *r)
     for (int role = CORDON_ROLE_VENDOR_NETWORK; role <= CORDON_ROLE_EGRESS_NETWORK; role++) {
         cordon_autofree char *id = NULL;
         if (cordon_plan_place(&r->plan, (cordon_role)role, subnets[role], &r->err) != 0 ||
-            r->ops->network_create(r->impl, &r->plan.networks[role], soon(), &id, &r->err) != 0)
+            r->ops->network_create(r->impl, &r->plan.networks[role], soon(), &id, NULL, &r->err) !=
+                0)
             return -1;
         cordon_plan_network_made(&r->plan, (cordon_role)role, id);
     }
