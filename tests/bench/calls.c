@@ -4,7 +4,8 @@
  * as LINK, while the command runs. Prints a line "BEGIN_US END_US METHOD STATUS ROLE PATH" for each
  * call: times are of CLOCK_MONOTONIC, the end is that of the answer (of its head, for a stream),
  * ROLE is what the call is about ("step", "egress-network", ... or "-"), ids in PATH become "ID".
- * Then "run BEGIN_US END_US STATUS" of the command, whose own output goes to stderr.
+ * "T T RELEASE 0 step -" is when the first bytes went to the step. Then "run BEGIN_US END_US
+ * STATUS" of the command, whose own output goes to stderr.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,6 +34,7 @@ typedef struct record {
     pthread_mutex_t lock;
     object objects[OBJECTS_MAX];
     size_t count;
+    bool released;
 } record;
 
 static int64_t now_us(void)
@@ -133,6 +135,23 @@ static liar_word on_answer(void *context, liar_exchange *x)
     return LIAR_PASS;
 }
 
+/* Cordon's first bytes to a gate are the release. */
+static liar_word on_piece(void *context, const liar_exchange *x, bool to_engine, char *bytes,
+                          size_t length)
+{
+    record *all = context;
+    int64_t now = now_us();
+    (void)bytes;
+    (void)length;
+    (void)pthread_mutex_lock(&all->lock);
+    if (to_engine && !all->released && strstr(x->path, "/attach?")) {
+        all->released = true;
+        printf("%" PRId64 " %" PRId64 " RELEASE 0 step -\n", now, now);
+    }
+    (void)pthread_mutex_unlock(&all->lock);
+    return LIAR_PASS;
+}
+
 /* The command's status; 125 when it could not be run. */
 static int run(char **argv)
 {
@@ -154,7 +173,8 @@ static int run(char **argv)
 int main(int argc, char **argv)
 {
     record all = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    const liar_hooks hooks = {.context = &all, .ask = on_ask, .answer = on_answer};
+    const liar_hooks hooks = {
+        .context = &all, .ask = on_ask, .answer = on_answer, .piece = on_piece};
     if (argc < 5 || strcmp(argv[3], "--") != 0) {
         (void)fprintf(stderr, "usage: calls SOCKET LINK -- COMMAND [ARGUMENT...]\n");
         return 2;
