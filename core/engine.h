@@ -100,10 +100,7 @@ typedef int cordon_engine_open_fn(const cordon_engine_address *address, cordon_d
                                   void **ret_impl, cordon_err *err);
 typedef void cordon_engine_close_fn(void *impl);
 
-/*
- * What the daemon said of its version when it was opened, for telling one daemon from the next.
- * Borrowed from impl.
- */
+/* What the daemon said of its version when opened: one daemon, or the next. Borrowed from impl. */
 typedef const char *cordon_engine_identity_fn(void *impl);
 
 /* Reads what the daemon is and can do. UNSUPPORTED: CNI networking, a foreign OS, no seccomp. */
@@ -132,9 +129,8 @@ typedef int cordon_image_remove_fn(void *impl, const char *id, cordon_deadline d
  * Creates a network. OVERLAP: the subnet is taken: choose another. CONFLICT: the name is taken.
  * Any warning of the daemon is an ENGINE error that quotes it, with the id in ret_id set if it
  * is known, so that core can remove the network.
- * ret_facts, empty before and the caller's to clear: on success what the answer tells of the
- * network, as network_inspect would, but not who is on it; an engine that answers with an id alone
- * leaves it empty (no id in it). NULL: not wanted.
+ * ret_facts (NULL: not wanted): on success what the answer tells, as network_inspect but without
+ * who is on it; left as it is, empty, by an engine that answers with the id alone.
  */
 typedef int cordon_network_create_fn(void *impl, const cordon_network_spec *spec,
                                      cordon_deadline dl, char **ret_id,
@@ -150,8 +146,8 @@ typedef int cordon_network_connect_fn(void *impl, const char *network_id, const 
                                       cordon_err *err);
 
 /*
- * Removes a network by id, never by name and never by force. NOTFOUND: gone. CONFLICT: still in
- * use; an engine that would remove it under a container's feet asks for its users first.
+ * Removes a network by id, never by name or force. NOTFOUND: gone. CONFLICT: still in use; where it
+ * would be removed under a container's feet, its users are asked for first.
  */
 typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline dl,
                                      cordon_err *err);
@@ -159,8 +155,7 @@ typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline
 /*
  * Creates a container and, where one request cannot, attaches it to all of spec->endpoints.
  * Success: it exists in state created, and the daemon warned of nothing.
- * NOTFOUND  the image, a network or a bind source is missing; the message names it. For a network
- *           the start may be the first to say so
+ * NOTFOUND  the image, a bind source or a network (if not, the start says so) is missing, by name
  * CONFLICT  the name is taken
  * ENGINE    anything else, and every warning (quoted)
  * On failure the container may exist: *ret_id is set as soon as the id is known, success or not

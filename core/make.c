@@ -3,8 +3,7 @@
  * Creating and starting, see run.h. The engine's own work takes most of a run's time, so there are
  * two branches that overlap: the vendor network and then the step, the egress network and then the
  * proxy, each container created, inspected and started. The proxy needs the vendor network, too;
- * the step needs neither the egress network nor the proxy, because the gate keeps its command from
- * running.
+ * the step needs nothing of the other branch, because the gate keeps its command from running.
  */
 #include "run.h"
 
@@ -47,10 +46,7 @@ static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
     return 0;
 }
 
-/*
- * True if the engine answered that it made nothing, or was never asked: once the request went out,
- * a failed call of the system (no descriptor left, say) is INDETERMINATE, too.
- */
+/* The engine answered that it made nothing, or was not asked: else a failure is INDETERMINATE. */
 static bool make_was_declined(cordon_code code)
 {
     return code == CORDON_ERR_NOTFOUND || code == CORDON_ERR_CONFLICT ||
@@ -93,20 +89,16 @@ static int make_network_once(cordon_run *run, cordon_role role, cordon_network_f
     return make_created(run, role, id, result, err);
 }
 
-/*
- * What the create did not tell is looked up. Who is on a network is no question before the final
- * revalidation, which asks for proxy and step and nobody else.
- */
+/* What the create did not tell is looked up. Who is on it is asked by the final revalidation. */
 static int make_check_network(cordon_run *run, cordon_role role, unsigned slot,
                               cordon_network_facts *told, cordon_err *err)
 {
     cordon_auto(cordon_network_facts) expected = {0};
-    cordon_run_ids ids = {0};
+    const cordon_run_ids none = {0};
 
-    if (cordon_expect_network(&run->plan, role, &ids, CORDON_ROUND_CREATED, &expected, err) != 0)
-        return -1;
-    if (told->id == NULL &&
-        run->ops->network_inspect(run->impl, run->made[role].id, run->dl, told, err) != 0)
+    if (cordon_expect_network(&run->plan, role, &none, CORDON_ROUND_CREATED, &expected, err) != 0 ||
+        (told->id == NULL &&
+         run->ops->network_inspect(run->impl, run->made[role].id, run->dl, told, err) != 0))
         return -1;
     return cordon_validate_network(cordon_role_name(role), &expected, told, CORDON_ROUND_CREATED,
                                    &run->tallies[slot], &run->refusals[slot], err);
