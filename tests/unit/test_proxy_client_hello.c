@@ -57,7 +57,7 @@ static void every_proper_prefix_asks_for_more(void)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         hello_records(&bytes, &message, sizes[i]);
         for (size_t length = 0; length < bytes.length; length++) {
-            cordon_hello hello;
+            cordon_hello hello = {0};
             TEST_RECORDF(parse(bytes.data, length, &hello) == CORDON_HELLO_MORE,
                          "records of %zu, %zu bytes: %s", sizes[i], length,
                          cordon_reason_name(hello.reason));
