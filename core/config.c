@@ -18,6 +18,7 @@ static const cordon_limits_config default_limits = {
     .open_files = 1024,
     .scratch_bytes = INT64_C(256) << 20,
     .output_bytes = INT64_C(64) << 20,
+    .diff_bytes = INT64_C(256) << 20,
     .worktree_entries = 1000000,
 };
 

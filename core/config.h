@@ -93,6 +93,7 @@ typedef struct cordon_limits_config {
     int64_t open_files;
     int64_t scratch_bytes;    /* the step's writable tmpfs */
     int64_t output_bytes;     /* stdout and stderr together */
+    int64_t diff_bytes;       /* kept of a worktree for run --diff */
     int64_t worktree_entries; /* how many entries of a worktree are looked at for sockets */
 } cordon_limits_config;
 

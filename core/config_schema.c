@@ -225,6 +225,7 @@ static const cordon_key limit_keys[] = {
     LIMIT("open_files", CORDON_KEY_COUNT, open_files, 64, 1048576),
     LIMIT("scratch", CORDON_KEY_SIZE, scratch_bytes, MIB, TIB),
     LIMIT("output", CORDON_KEY_SIZE, output_bytes, KIB, TIB),
+    LIMIT("diff", CORDON_KEY_SIZE, diff_bytes, MIB, TIB),
     LIMIT("worktree_entries", CORDON_KEY_COUNT, worktree_entries, 1, INT64_C(1000000000)),
 };
 static const cordon_schema limit_schema = SCHEMA(limit_keys, cordon_limits_config);

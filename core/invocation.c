@@ -198,6 +198,28 @@ static int invocation_pin(cordon_invocation *invocation, const char *option, cor
     return cordon_fact_text_set(&invocation->pin, option, err);
 }
 
+/* Only a writing phase changes anything, and a copy needs a place that no agent reaches. */
+static int invocation_diff(cordon_invocation *invocation, const cordon_host *host, bool diff,
+                           cordon_err *err)
+{
+    invocation->diff = diff;
+    if (!diff)
+        return 0;
+    if (invocation->worktree.path == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "a diff shows what changed in a worktree; give one by --worktree");
+    if (!invocation->policy->phase->writes)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "a diff shows what a writing phase changed, and %s writes nothing; use "
+                           "execute or fix, or leave the diff out",
+                           invocation->policy->phase->name);
+    if (host->state_dir == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "a diff needs the state folder for a copy of the worktree, and there is "
+                           "none; set HOME or XDG_STATE_HOME");
+    return 0;
+}
+
 int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
                           const cordon_host *host, const cordon_policy *policy,
                           const cordon_invocation_options *options,
@@ -234,6 +256,8 @@ int cordon_invocation_new(cordon_engine *engine, const cordon_config *config,
         cordon_refuse_as(err, CORDON_REFUSED_WORKTREE);
         return -1;
     }
+    if (invocation_diff(invocation, host, options->diff, err) != 0)
+        return -1;
     if (cordon_handle_add(CORDON_HANDLE_INVOCATION, invocation, err) != 0)
         return -1;
     *ret_invocation = CORDON_TAKE(invocation);

@@ -207,6 +207,7 @@ static void write_limits(cordon_jsonw *json, const cordon_limits_config *limits)
     cordon_jsonw_i64(json, "open_files", limits->open_files);
     cordon_jsonw_i64(json, "scratch_bytes", limits->scratch_bytes);
     cordon_jsonw_i64(json, "output_bytes", limits->output_bytes);
+    cordon_jsonw_i64(json, "diff_bytes", limits->diff_bytes);
     cordon_jsonw_i64(json, "worktree_entries", limits->worktree_entries);
     cordon_jsonw_end_object(json);
 }

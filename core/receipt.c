@@ -36,6 +36,7 @@ void cordon_receipt_destroy(cordon_receipt *receipt)
     free(receipt->worktree);
     free(receipt->worktree_git);
     cordon_guard_findings_clear(&receipt->findings);
+    cordon_buf_clear(&receipt->diff);
     free(receipt);
 }
 
@@ -136,6 +137,20 @@ void cordon_receipt_result(const cordon_receipt *receipt, cordon_result *ret_res
     };
 }
 
+int cordon_receipt_diff(const cordon_receipt *receipt, const char **ret_patch, size_t *ret_length,
+                        cordon_err *err)
+{
+    if (cordon_handle_check(CORDON_HANDLE_RECEIPT, receipt, err) != 0)
+        return -1;
+    if (receipt->diff_failure.code != CORDON_OK) {
+        *err = receipt->diff_failure;
+        return -1;
+    }
+    *ret_patch = receipt->diff_wanted ? cordon_buf_text(&receipt->diff) : NULL;
+    *ret_length = receipt->diff_wanted ? receipt->diff.length : 0;
+    return 0;
+}
+
 bool cordon_receipt_leftover(const cordon_receipt *receipt, size_t index,
                              cordon_leftover *ret_leftover)
 {
@@ -179,6 +194,19 @@ static void write_findings(const cordon_guard_findings *findings, cordon_jsonw *
     cordon_jsonw_end_array(json);
 }
 
+/* What changed, in numbers; the patch itself is not the receipt's. */
+static void write_diff(const cordon_receipt *receipt, cordon_jsonw *json)
+{
+    if (!receipt->diff_wanted || receipt->diff_failure.code != CORDON_OK) {
+        cordon_jsonw_null(json, "diff");
+        return;
+    }
+    cordon_jsonw_begin_object(json, "diff");
+    cordon_jsonw_i64(json, "files", receipt->changes.files);
+    cordon_jsonw_i64(json, "hidden", receipt->changes.hidden);
+    cordon_jsonw_end_object(json);
+}
+
 static void write_inputs(const cordon_receipt *receipt, cordon_jsonw *json)
 {
     cordon_jsonw_string_or_null(json, "vendor", text_or_null(receipt->vendor));
@@ -200,6 +228,7 @@ static void write_inputs(const cordon_receipt *receipt, cordon_jsonw *json)
     cordon_jsonw_bool(json, "writable", receipt->worktree_writable);
     cordon_jsonw_string_or_null(json, "git", receipt->worktree_git);
     write_findings(&receipt->findings, json);
+    write_diff(receipt, json);
     cordon_jsonw_end_object(json);
 }
 

@@ -13,6 +13,7 @@
 #include "refusal.h"
 #include "validate.h"
 #include "worktree_guard.h"
+#include "worktree_snapshot.h"
 
 typedef struct cordon_timing {
     int64_t open_ms;
@@ -48,6 +49,10 @@ struct cordon_receipt {
     bool worktree_writable;
     char *worktree_git; /* the common git directory that was mounted, too; NULL: none */
     cordon_guard_findings findings;
+    bool diff_wanted;
+    cordon_buf diff;
+    cordon_snapshot_changes changes;
+    cordon_err diff_failure; /* why there is none; unset otherwise */
 
     cordon_result_kind kind;
     int exit_code; /* -1: none */

@@ -131,6 +131,7 @@ void cordon_run_free(cordon_run *run)
         cordon_container_facts_clear(&run->created[role]);
     cordon_plan_clear(&run->plan);
     cordon_images_clear(&run->images);
+    cordon_snapshot_clear(&run->snapshot);
     free(run);
 }
 
@@ -148,6 +149,7 @@ static void run_init(cordon_run *run, cordon_invocation *invocation, const cordo
     run->dl = invocation->dl;
     run->dl.cancel_fd = io->cancel_fd;
     run->journal = (cordon_journal)CORDON_JOURNAL_INIT;
+    run->snapshot = (cordon_snapshot)CORDON_SNAPSHOT_INIT;
     run->proxy_error = cordon_buf_make(CORDON_RUN_PROXY_ERROR_MAX);
     run->quota.left_bytes = invocation->config->limits.output_bytes;
     hidden = invocation->config->mask_secrets ? &invocation->secrets : NULL;
@@ -308,6 +310,7 @@ static void run_carry(cordon_run *run)
     }
     cordon_run_dispose(run);
     cordon_run_settle_worktree(run);
+    cordon_run_compare_worktree(run);
     receipt->timing.dispose_ms = elapsed_ms(&since_ns);
     receipt->timing.total_ms =
         receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;

@@ -51,6 +51,7 @@ typedef struct cordon_run {
     cordon_receipt *receipt;
 
     cordon_images images;
+    cordon_snapshot snapshot;
     cordon_plan_host hosts[CORDON_VENDOR_HOSTS_MAX];
     cordon_plan plan;
     uint32_t first_block; /* where the search for free blocks begins */
@@ -139,6 +140,12 @@ int cordon_run_look(cordon_run *run, cordon_err *err) __attribute__((warn_unused
 /* Makes the placeholders that its guard needs (unless make is false) and says what is mounted. */
 int cordon_run_keep_worktree(cordon_run *run, bool make, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/* Keeps a copy of the worktree for the diff, where one is wanted. */
+int cordon_run_keep_copy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Once the step has gone: what changed, into the receipt, or why it cannot be told. */
+void cordon_run_compare_worktree(cordon_run *run);
 
 /*
  * Once the step has gone: placeholders go; what appeared in a writing phase and should not be

@@ -48,7 +48,7 @@ int cordon_run_keep_worktree(cordon_run *run, bool make, cordon_err *err)
                              "as it was looked at", cause.message, err);
     }
     keep_mounts(invocation);
-    return 0;
+    return make ? cordon_run_keep_copy(run, err) : 0;
 }
 
 int cordon_run_check_worktree(const cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)

@@ -8,6 +8,8 @@ set(CORDON_CONFIG_SOURCES
     config_scan.c
     config_schema.c
     config_value.c
+    diff_patch.c
+    diff_text.c
     select.c
     text_list.c
     trust.c
@@ -20,4 +22,5 @@ set(CORDON_CONFIG_SOURCES
     worktree_rules.c
     worktree_scan.c
     worktree_settle.c
+    worktree_snapshot.c
     worktree_walk.c)

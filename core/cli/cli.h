@@ -75,6 +75,9 @@ enum {
 #define CORDON_CLI_ROW_RECEIPT                                                                     \
     CORDON_CLI_OPTION("--receipt", "FILE", CORDON_CLI_FILE, receipt,                               \
                       "write the receipt there, mode 0600; - is standard error")
+#define CORDON_CLI_ROW_DIFF                                                                        \
+    CORDON_CLI_OPTION("--diff", "FILE", CORDON_CLI_FILE, diff,                                     \
+                      "write what a writing phase changed in the worktree there, as a patch")
 #define CORDON_CLI_ROW_QUIET                                                                       \
     CORDON_CLI_OPTION("--quiet", NULL, CORDON_CLI_FLAG, quiet, "no progress lines")
 #define CORDON_CLI_ROW_DEBUG                                                                       \

@@ -31,6 +31,7 @@ typedef struct cordon_cli_options {
     const char *engine;
     const char *config;
     const char *receipt;
+    const char *diff;
     const char *upstream;
     cordon_cli_list secrets;
     const char *prompt;

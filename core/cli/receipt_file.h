@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the receipt where --receipt says: checked before a run begins, written whole after it
- * ended, or not at all.
+ * Writes the receipt where --receipt says, and the diff where --diff says: checked before a run
+ * begins, written whole after it ended, or not at all.
  */
 #ifndef CORDON_CLI_RECEIPT_FILE_H
 #define CORDON_CLI_RECEIPT_FILE_H
@@ -21,6 +21,13 @@ int cordon_cli_receipt_file_open(const char *path, cordon_cli_receipt_file **ret
                                  cordon_err *err) __attribute__((warn_unused_result));
 void cordon_cli_receipt_file_free(cordon_cli_receipt_file *file);
 CORDON_DEFINE_AUTO_PTR(cordon_cli_receipt_file, cordon_cli_receipt_file_free)
+
+/* The same for what another option says; its name is for messages. The bytes, and no newline. */
+int cordon_cli_out_file_open(const char *path, const char *option,
+                             cordon_cli_receipt_file **ret_file, cordon_err *err)
+    __attribute__((warn_unused_result));
+int cordon_cli_out_file_write(const cordon_cli_receipt_file *file, const char *bytes, size_t length,
+                              cordon_err *err) __attribute__((warn_unused_result));
 
 /*
  * Writes json and a newline into a new file of mode 0600 and moves it to the name, both inside

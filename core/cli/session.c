@@ -120,6 +120,7 @@ static int make_invocation(const cordon_cli_context *context, const cordon_cli_o
 {
     cordon_invocation_options wanted = {
         .worktree = options->worktree,
+        .diff = options->diff != NULL,
         .image = cordon_cli_pin(options->image, session->pin),
         .deadline_ms = options->deadline_ms,
     };

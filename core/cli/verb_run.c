@@ -28,6 +28,7 @@ static const cordon_cli_option run_options[] = {
     CORDON_CLI_ROW_ENGINE,
     CORDON_CLI_ROW_CONFIG,
     CORDON_CLI_ROW_RECEIPT,
+    CORDON_CLI_ROW_DIFF,
     CORDON_CLI_ROW_JSON("output, progress and receipt as lines of JSON on standard output"),
     CORDON_CLI_ROW_QUIET,
     CORDON_CLI_ROW_DEBUG,
@@ -38,6 +39,7 @@ typedef struct run {
     const cordon_cli_context *context;
     const cordon_cli_options *options;
     cordon_cli_receipt_file *file;
+    cordon_cli_receipt_file *diff;
     cordon_cli_events *events;
     bool lines_lost;
 } run;
@@ -57,11 +59,27 @@ static int emit(run *r, const cordon_receipt *receipt, cordon_err *err)
     return 0;
 }
 
+/* Nothing where none was asked for. */
+static int emit_diff(const run *r, const cordon_receipt *receipt, cordon_err *err)
+{
+    const char *patch = NULL;
+    size_t length = 0;
+    if (!r->diff)
+        return 0;
+    if (cordon_receipt_diff(receipt, &patch, &length, err) != 0) {
+        cordon_err_wrap(err, "--diff");
+        return -1;
+    }
+    return patch ? cordon_cli_out_file_write(r->diff, patch, length, err) : 0;
+}
+
 /* A receipt that could not be delivered turns a success into an error, never an error into one. */
 static int deliver(run *r, const cordon_receipt *receipt)
 {
     cordon_err err = CORDON_ERR_INIT;
     int emitted = emit(r, receipt, &err);
+    if (emitted == 0)
+        emitted = emit_diff(r, receipt, &err);
     int status = cordon_cli_report_receipt(r->context, r->options, receipt);
     if (emitted == 0 && !r->lines_lost)
         return status;
@@ -120,6 +138,9 @@ static int run_session(run *r)
     if (r->options->receipt &&
         cordon_cli_receipt_file_open(r->options->receipt, &r->file, &err) != 0)
         return deliver_failure(r, &err);
+    if (r->options->diff &&
+        cordon_cli_out_file_open(r->options->diff, "--diff", &r->diff, &err) != 0)
+        return deliver_failure(r, &err);
     if (cordon_cli_session_open(r->context, r->options, &session, &err) != 0)
         return deliver_failure(r, &err);
     if (r->options->json && cordon_cli_events_start(STDOUT_FILENO, &r->events, &err) != 0)
@@ -139,6 +160,7 @@ static void run_clear(run *r)
 {
     cordon_cli_events_free(r->events);
     cordon_cli_receipt_file_free(r->file);
+    cordon_cli_receipt_file_free(r->diff);
 }
 
 /* A command line that cannot be followed still gets its receipt, where it asked for one. */

@@ -270,6 +270,73 @@ static void WG2_a_folder_without_git_stays_without(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
+/* --- WG3 ---------------------------------------------------------------------------------------
+ */
+
+/* Everything that git would execute while it looks at this tree writes a file. */
+#define WITH_CANARIES                                                                              \
+    " && for k in core.fsmonitor diff.external filter.x.clean filter.x.smudge filter.x.process"    \
+    " core.pager core.sshCommand core.hooksPath diff.x.textconv; do"                               \
+    "  git config $k \"$PWD/../canary.sh\"; done; echo '* filter=x diff=x' >.gitattributes"
+
+static void WG3_nothing_that_the_worktree_configures_runs_here(void)
+{
+    REQUIRE(host("printf '#!/bin/sh\\ntouch %s\\n' $PWD/canary >canary.sh; chmod 755 canary.sh"));
+    REQUIRE(host(NEW_REPOSITORY("d1") WITH_CANARIES
+                 " && mkdir sub && echo b >sub/b &&"
+                 " printf 'x\\000y' >binary && rm -f ../canary"));
+    REQUIRE(host("mkdir before && cp -a d1/. before && rm -rf before/.git && chmod -R u+w before"));
+    const char *script =
+        "git config core.fsmonitor x 2>/dev/null && echo configured;"
+        " echo two >>file; rm -r sub; mkdir 'new folder'; echo n >'new folder/f g';"
+        " ln -s /etc/passwd link; chmod 755 .gitattributes; printf 'z\\000' >binary";
+    const char *patch = real_path("patch");
+    cordon_auto(outcome) o = {0};
+    if (!cordon_call(&(call){.argv = SHELL(script),
+                             .options = WORDS("--phase", "execute", "--worktree", tree("d1"),
+                                              "--diff", patch),
+                             .image = git_image()},
+                     &o))
+        return;
+    EXPECT_EXITED(&o, 0);
+    CHECK_STR(outcome_out(&o), "");
+    CHECK(!is_there("canary"));
+    CHECK_INT(receipt_number(&o, "worktree.diff.files"), 6);
+    CHECK_INT(receipt_number(&o, "worktree.diff.hidden"), 1);
+    /* What it says makes the tree of the copy, all but what it says it does not show. */
+    CHECK(chown(patch, real.uid, real.uid) == 0);
+    CHECK(host("grep -qx '# not shown, binary: binary (changed)' ../patch && cd before &&"
+               " GIT_CEILING_DIRECTORIES=$PWD/.. git apply ../../patch && cp ../d1/binary . &&"
+               " diff -r --no-dereference --exclude=.git . ../d1 &&"
+               " test \"$(stat -c %a .gitattributes)\" = 755"));
+    CHECK(!is_there("canary"));
+    EXPECT_NOTHING_LEFT(&o);
+    /* The trap is one. */
+    CHECK(host("cd d1; git status >/dev/null 2>&1; true"));
+    CHECK(is_there("canary"));
+}
+
+static void WG3_a_diff_is_of_a_writing_phase(void)
+{
+    static const char *const bad[][3] = {
+        {"review", "review writes nothing", "patch-1"},
+        {"execute", "is no plain file", "home"},
+        {"execute", "cannot be opened", "no/such"},
+    };
+    REQUIRE(host("mkdir plain"));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cordon_auto(outcome) o = {0};
+        if (!cordon_call(&(call){.argv = WORDS("true"),
+                                 .options = WORDS("--phase", bad[i][0], "--worktree", tree("plain"),
+                                                  "--diff", real_path(bad[i][2]))},
+                         &o))
+            return;
+        EXPECT_KIND(&o, "error", 125);
+        EXPECT_LINE(&o, "diff", bad[i][1]);
+        EXPECT_NOTHING_LEFT(&o);
+    }
+}
+
 /* --- WG4 ---------------------------------------------------------------------------------------
  */
 
@@ -328,5 +395,7 @@ REAL_MAIN("worktree", TEST(the_folder_for_trees_is_there),
           TEST(WG2_nor_in_nested_repositories), TEST(WG2_settings_that_are_there_stay_as_they_are),
           TEST(WG2_what_appears_is_put_aside_and_told),
           TEST(WG2_a_folder_without_git_stays_without),
+          TEST(WG3_nothing_that_the_worktree_configures_runs_here),
+          TEST(WG3_a_diff_is_of_a_writing_phase),
           TEST(WG4_git_works_for_another_owner_and_trusts_one_folder),
           TEST(WG5_no_such_folder_is_ever_given_or_relabelled))

@@ -113,7 +113,7 @@ static const bad_text bad_keys[] = {
      0},
     {"limits: {\n\nmemry = 1;\n};",
      "3: limits.memry: unknown key; known here: deadline, grace, memory, cpus, pids, open_files, "
-     "scratch, output, worktree_entries",
+     "scratch, output, diff, worktree_entries",
      0},
     {"Engine = \"auto\";", "1: Engine: unknown key; known here: engine, ", 0},
     {"images: { gemini = \"x\"; };",

@@ -199,6 +199,8 @@ typedef struct cordon_receipt cordon_receipt;
 
 /*
  * worktree     absolute or relative path, or NULL for none
+ * diff         keep a copy of the worktree and tell what changed: cordon_receipt_diff. For writing
+ *              phases; needs cordon_host.state_dir
  * image        pin ("sha256:..." or "name@sha256:...") or NULL for the configured one
  * deadline_ms  0 for the configured one
  */
@@ -206,6 +208,7 @@ typedef struct cordon_invocation_options {
     const char *worktree;
     const char *image;
     int64_t deadline_ms;
+    bool diff;
 } cordon_invocation_options;
 
 /*
@@ -309,6 +312,15 @@ CORDON_PUBLIC int cordon_receipt_new_failed(const cordon_err *failure, const cha
                                             const char *phase, cordon_receipt **ret_receipt,
                                             cordon_err *err) CORDON_CHECK;
 CORDON_PUBLIC void cordon_receipt_free(cordon_receipt *receipt);
+
+/*
+ * What a writing phase changed in its worktree, as a patch that git-apply(1) takes. What cannot be
+ * shown (binary, too large) stands by name in lines before it. The text lives as long as the
+ * receipt; NULL when none was asked for, "" when nothing changed.
+ * @return 0, or -1 with the error that kept it from being made
+ */
+CORDON_PUBLIC int cordon_receipt_diff(const cordon_receipt *receipt, const char **ret_patch,
+                                      size_t *ret_length, cordon_err *err) CORDON_CHECK;
 
 /* What is left at the end, one by one; false past the last. Strings live as the receipt. */
 typedef struct cordon_leftover {
