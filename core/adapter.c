@@ -101,6 +101,26 @@ static int check_model(const char *model, cordon_err *err)
     return 0;
 }
 
+/* The fence lets the adapter's program run and nothing else, so another could not even start. */
+static int vendor_argv(cordon_agent *agent, const cordon_vendor *vendor, const char *model,
+                       cordon_err *err)
+{
+    const char *program = agent->table->execute[0];
+
+    if (strcmp(vendor->argv.items[0], program) != 0)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "vendor %s: argv must begin with %s",
+                           vendor->name, program);
+    if (model != NULL)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "vendor %s has a command line of its own; name the model there",
+                           vendor->name);
+    for (size_t i = 0; i < vendor->argv.count; i++) {
+        if (cordon_fact_list_add(&agent->argv, vendor->argv.items[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int agent_argv(cordon_agent *agent, const cordon_vendor *vendor, const char *model,
                       cordon_err *err)
 {
@@ -150,7 +170,8 @@ static int agent_environment(cordon_agent *agent, const cordon_vendor *vendor, c
 {
     const char *const *name = vendor->ca_pem != NULL ? agent->table->ca_variables : NULL;
 
-    if (add_all(&agent->environment, agent->version->environment, err) != 0)
+    if (agent->version != NULL &&
+        add_all(&agent->environment, agent->version->environment, err) != 0)
         return -1;
     for (; name != NULL && *name != NULL; name++) {
         if (cordon_fact_list_addf(&agent->environment, err, "%s=" CORDON_ADAPTER_CA_FILE, *name) !=
@@ -171,8 +192,11 @@ int cordon_agent_build(const cordon_vendor *vendor, const cordon_phase *phase, c
 
     if (agent.table == NULL)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "vendor %s has no adapter", vendor->name);
-    if (agent_version(&agent, version, allow_unknown, err) != 0 ||
-        agent_argv(&agent, vendor, model, err) != 0 || agent_environment(&agent, vendor, err) != 0)
+    if (vendor->argv.count == 0 && agent_version(&agent, version, allow_unknown, err) != 0)
+        return -1;
+    if ((agent.version != NULL ? agent_argv(&agent, vendor, model, err)
+                               : vendor_argv(&agent, vendor, model, err)) != 0 ||
+        agent_environment(&agent, vendor, err) != 0)
         return -1;
     *ret_agent = agent;
     agent = (cordon_agent){0};
@@ -239,7 +263,7 @@ int cordon_agent_compare(cordon_json list, const char *fact, const char *const *
 void cordon_agent_watch_init(cordon_agent_watch *ret_watch, const cordon_agent *agent)
 {
     *ret_watch = (cordon_agent_watch){
-        .agent = agent,
+        .agent = agent != NULL && agent->version != NULL ? agent : NULL,
         .line = cordon_buf_make(CORDON_ADAPTER_LINE_MAX),
     };
 }

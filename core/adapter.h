@@ -76,7 +76,8 @@ extern const cordon_adapter_table cordon_adapter_codex;
 /* One agent command, as the step gets it. */
 typedef struct cordon_agent {
     const cordon_adapter_table *table;
-    const cordon_cli_version *version;
+    const cordon_cli_version *version; /* NULL: a command line of the vendor's definition, whose
+                                          events nobody knows; they are not judged */
     bool version_known; /* false: the operator accepted another, `version` is the newest table */
     bool writes;
     char claimed[64]; /* the version that the configuration says is in the image */
@@ -91,7 +92,8 @@ CORDON_DEFINE_AUTO(cordon_agent, cordon_agent_clear)
 const cordon_adapter_table *cordon_adapter_find(int adapter);
 
 /*
- * Builds the command.
+ * Builds the command. A definition with a command line of its own needs no version: the words are
+ * the operator's then, and the kernel's rules the same.
  * @param version        of the CLI in the pinned image, or NULL
  * @param allow_unknown  take the newest table for a version that has none
  * @param model          NULL leaves it to the CLI

@@ -49,10 +49,11 @@ typedef struct cordon_vendor {
     bool built_in;
     cordon_text_list hosts; /* lower case, exact, no duplicates, at least one */
     cordon_upstreams upstream;
-    cordon_text_list env; /* "NAME=value" for the agent; no name that Cordon sets itself */
-    char *ca_file;        /* absolute path, or NULL */
-    char *ca_pem;         /* its content, read when the vendor was loaded; NULL without ca_file */
-    char *file;           /* the definition's absolute path; NULL for a built-in */
+    cordon_text_list argv; /* the agent's whole command line in place of the adapter's, or empty */
+    cordon_text_list env;  /* "NAME=value" for the agent; no name that Cordon sets itself */
+    char *ca_file;         /* absolute path, or NULL */
+    char *ca_pem;          /* its content, read when the vendor was loaded; NULL without ca_file */
+    char *file;            /* the definition's absolute path; NULL for a built-in */
 } cordon_vendor;
 
 /*

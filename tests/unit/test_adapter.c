@@ -186,6 +186,46 @@ static void no_version_is_never_accepted(void)
                 "set agents.codex");
 }
 
+/* --- A command line of the operator's --------------------------------------------------------- */
+
+static int build_own(rig *r, const char *argv, const char *model)
+{
+    char text[512];
+    const cordon_phase *phase = NULL;
+    (void)snprintf(
+        text, sizeof text,
+        "name = \"own\"; adapter = \"claude\"; hosts = [ \"a.example\" ]; argv = [ %s ];\n", argv);
+    if (cordon_vendor_parse("/v/own.conf", text, strlen(text), &(cordon_trust){0}, &r->vendor,
+                            &r->err) != 0 ||
+        cordon_phase_find("review", &phase, &r->err) != 0)
+        return -1;
+    return cordon_agent_build(r->vendor, phase, NULL, false, model, &r->agent, &r->err);
+}
+
+static void a_definitions_own_command_line_is_taken_word_for_word(void)
+{
+    cordon_auto(rig) r = {0};
+    char text[4096];
+    REQUIRE_OK(build_own(&r, "\"/usr/local/bin/claude\", \"-p\", \"\"", NULL), r.err);
+    CHECK_STR(joined(&r.agent.argv, text, sizeof text), "</usr/local/bin/claude><-p><>");
+    CHECK_INT(r.agent.environment.count, 0);
+    CHECK(r.agent.version == NULL);
+}
+
+static void nothing_but_the_adapters_program_is_commanded(void)
+{
+    cordon_auto(rig) r = {0};
+    CHECK_FAILS(build_own(&r, "\"/bin/sh\", \"-c\", \"id\"", NULL), r.err, CORDON_ERR_CONFIG,
+                "argv must begin with /usr/local/bin/claude");
+}
+
+static void a_command_line_of_its_own_takes_no_model(void)
+{
+    cordon_auto(rig) r = {0};
+    CHECK_FAILS(build_own(&r, "\"/usr/local/bin/claude\"", "opus"), r.err, CORDON_ERR_CONFIG,
+                "name the model there");
+}
+
 /* --- What it says of itself ------------------------------------------------------------------- */
 
 #define INIT(tools, servers, mode, commands, skills, plugins, version)                             \
@@ -341,14 +381,14 @@ static void a_line_beyond_the_limit_is_not_held(void)
     CHECK_STR(refusal.fact, "agent.event");
 }
 
-CORDON_TEST_MAIN("adapter", TEST(every_version_gets_its_exact_words_in_every_phase),
-                 TEST(variables_are_set_or_not_there_and_never_zero),
-                 TEST(telemetry_and_updates_of_claude_are_off),
-                 TEST(a_model_is_one_word_behind_its_option), TEST(what_is_no_model_is_refused),
-                 TEST(a_version_without_a_table_is_refused),
-                 TEST(an_accepted_version_gets_the_newest_words),
-                 TEST(no_version_is_never_accepted),
-                 TEST(what_claude_says_beyond_the_policy_is_a_refusal),
-                 TEST(what_claude_may_say_passes),
-                 TEST(what_codex_does_beyond_the_policy_is_a_refusal),
-                 TEST(what_codex_may_do_passes), TEST(a_line_beyond_the_limit_is_not_held))
+CORDON_TEST_MAIN(
+    "adapter", TEST(every_version_gets_its_exact_words_in_every_phase),
+    TEST(variables_are_set_or_not_there_and_never_zero),
+    TEST(telemetry_and_updates_of_claude_are_off), TEST(a_model_is_one_word_behind_its_option),
+    TEST(what_is_no_model_is_refused), TEST(a_version_without_a_table_is_refused),
+    TEST(a_definitions_own_command_line_is_taken_word_for_word),
+    TEST(nothing_but_the_adapters_program_is_commanded),
+    TEST(a_command_line_of_its_own_takes_no_model), TEST(an_accepted_version_gets_the_newest_words),
+    TEST(no_version_is_never_accepted), TEST(what_claude_says_beyond_the_policy_is_a_refusal),
+    TEST(what_claude_may_say_passes), TEST(what_codex_does_beyond_the_policy_is_a_refusal),
+    TEST(what_codex_may_do_passes), TEST(a_line_beyond_the_limit_is_not_held))

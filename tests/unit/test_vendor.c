@@ -212,7 +212,7 @@ static const struct {
     {HEAD "hosts = [ \"a.b\" ];\nhosts = [ \"c.d\" ];",
      ":3: hosts: is given twice, first in line 2; keep one of them"},
     {HEAD "hosts = [ \"a.b\" ];\nports = [ 80 ];",
-     ":3: ports: unknown key; known here: name, adapter, hosts, upstream, ca_file, env"},
+     ":3: ports: unknown key; known here: name, adapter, hosts, upstream, ca_file, argv, env"},
     {"name = \"claude\";\nadapter = \"claude\"; hosts = [ \"a.b\" ];",
      ":1: name: \"claude\" is built in and cannot be changed; another host set is another vendor"},
     {"name = \"codex\"; adapter = \"claude\"; hosts = [ \"a.b\" ];",
