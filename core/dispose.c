@@ -3,7 +3,7 @@
  * Removal, see run.h: by id, only what carries our labels and token, containers before networks,
  * each verified to be gone. Has a time of its own, so that an expired run is cleaned up, too.
  */
-#include "run.h"
+#include "dispose.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -18,23 +18,28 @@
 #define DISPOSE_RETRY_MS   50
 /* How long an object whose create was never answered is looked for. */
 #define DISPOSE_SEARCH_MS 10000
-/* How long the proxy may take to tell of its open tunnels, and a step to be known as ended. */
+/* How long the proxy may take to tell of its open tunnels. */
 #define DISPOSE_PROXY_MS 3000
-#define DISPOSE_WAIT_MS  10000
 /* How long a network waits for a container to leave it that is not of the run. */
 #define DISPOSE_STRANGER_MS 2000
-/* The longest pause between two questions whether the step has ended, before it is waited for. */
-#define DISPOSE_ASK_MS 32
 
 typedef struct dispose_branch {
     cordon_run *run;
     cordon_role role;
     cordon_deadline dl;
+    bool suspicious;                  /* somebody meddled with the run: look who has our names */
+    bool tried;                       /* a removal was asked for, whatever came of it */
     bool removed;                     /* by us */
     char stranger[CORDON_ID_HEX + 1]; /* a container on the network that is not of the run */
-    char stand_in[CORDON_ID_HEX + 1]; /* has our labels, but another id than what we made */
-    char reason[256];                 /* why it is left; "" when it is gone */
+    char stand_in[CORDON_ID_HEX + 1]; /* our labels or our name, but another id */
+    const char *stand_in_why;
+    char reason[256]; /* why it is left; "" when it is gone */
+    cordon_finding finding;
 } dispose_branch;
+
+#define STAND_IN_LABELS                                                                            \
+    "it carries this run's labels, but the run did not make it, and it was left alone"
+#define STAND_IN_NAME "it has the name of what the run made, but not its id, and it was left alone"
 
 static void dispose_pause(cordon_deadline dl)
 {
@@ -44,6 +49,12 @@ static void dispose_pause(cordon_deadline dl)
 }
 
 /* --- Finding what has no id --- */
+
+static void note_stand_in(dispose_branch *branch, const char *id, const char *why)
+{
+    (void)snprintf(branch->stand_in, sizeof(branch->stand_in), "%s", id);
+    branch->stand_in_why = why;
+}
 
 typedef enum dispose_sight {
     DISPOSE_UNTOLD = 0, /* the engine did not answer */
@@ -70,13 +81,35 @@ static dispose_sight dispose_look(dispose_branch *branch)
         if (!cordon_owner_matches(owner, branch->role, &list.items[i].labels))
             continue;
         if (made->id[0] != '\0' && strcmp(made->id, list.items[i].id) != 0) {
-            (void)snprintf(branch->stand_in, sizeof(branch->stand_in), "%s", list.items[i].id);
+            note_stand_in(branch, list.items[i].id, STAND_IN_LABELS);
             continue;
         }
         (void)snprintf(made->id, sizeof(made->id), "%s", list.items[i].id);
         return DISPOSE_SEEN;
     }
     return DISPOSE_UNSEEN;
+}
+
+/*
+ * Whoever has the place of what was removed from under the run. A name is no proof of anything, so
+ * it serves to report, never to remove.
+ */
+static void dispose_look_for_stand_in(dispose_branch *branch)
+{
+    cordon_run *run = branch->run;
+    const char *name = run->invocation->owner.badges[branch->role].name;
+    const char *id = run->made[branch->role].id;
+    cordon_auto(cordon_list) list = {0};
+    cordon_err ignored = CORDON_ERR_INIT;
+
+    if (!branch->suspicious || branch->stand_in[0] != '\0' ||
+        run->ops->list_by_label(run->impl, cordon_role_type(branch->role), NULL, branch->dl, &list,
+                                &ignored) != 0)
+        return;
+    for (size_t i = 0; i < list.count; i++) {
+        if (strcmp(list.items[i].name, name) == 0 && strcmp(list.items[i].id, id) != 0)
+            note_stand_in(branch, list.items[i].id, STAND_IN_NAME);
+    }
 }
 
 /* A create whose answer was lost may still be at work inside the daemon: look for a while. */
@@ -189,6 +222,26 @@ static bool dispose_is_gone(dispose_branch *branch)
     return branch->removed || dispose_look(branch) == DISPOSE_UNSEEN;
 }
 
+/* Gone, and if no removal of ours can have done it, by somebody else. */
+static void dispose_found_gone(dispose_branch *branch)
+{
+    if (!branch->tried) {
+        branch->suspicious = true;
+        cordon_dispose_note_gone(branch->run, branch->role, &branch->finding);
+    }
+    dispose_gone(branch);
+}
+
+/*
+ * A network that is in use is not removed, later either. A container's conflict may be the removal
+ * that is under way, and that may be ours.
+ */
+static bool dispose_was_declined(const dispose_branch *branch, int result, const cordon_err *err)
+{
+    return result != 0 && err->code == CORDON_ERR_CONFLICT &&
+           cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK;
+}
+
 /* One try. True when it is settled: gone, or not ours to remove. */
 static bool dispose_try(dispose_branch *branch)
 {
@@ -198,7 +251,7 @@ static bool dispose_try(dispose_branch *branch)
 
     if (object_labels(branch, &labels, &err) != 0) {
         if (err.code == CORDON_ERR_NOTFOUND && dispose_is_gone(branch)) {
-            dispose_gone(branch);
+            dispose_found_gone(branch);
             return true;
         }
         dispose_failed(branch, &err);
@@ -209,11 +262,17 @@ static bool dispose_try(dispose_branch *branch)
         return true;
     }
     result = object_remove(branch, &err);
-    if (result != 0 && err.code != CORDON_ERR_NOTFOUND) {
+    /* The next look settles whether it is gone; then it was not our doing. */
+    if (result != 0 && err.code == CORDON_ERR_NOTFOUND) {
+        dispose_left(branch, "the engine shows it and says that it is not there");
+        return false;
+    }
+    branch->tried = branch->tried || !dispose_was_declined(branch, result, &err);
+    if (result != 0) {
         dispose_failed(branch, &err);
         return false;
     }
-    branch->removed = branch->removed || result == 0;
+    branch->removed = true;
     dispose_left(branch, "it was removed but is still there");
     return false;
 }
@@ -242,98 +301,48 @@ static void dispose_object(dispose_branch *branch)
 
 /* --- The order of it --- */
 
-/*
- * The status in the engine's own record, once that shows the end. Asked for before it is waited
- * for: libpod answers a wait only when its clean-up process has come and gone, 0.1 s and more after
- * the record has the end, and a removal in between saves that process its work.
- */
-static int dispose_recorded_exit(cordon_run *run, cordon_role role, int *ret_code, cordon_err *err)
-{
-    const char *id = run->made[role].id;
-    cordon_deadline dl = cordon_deadline_in_ms(DISPOSE_WAIT_MS, -1);
-
-    for (useconds_t ms = 1; ms <= DISPOSE_ASK_MS; ms *= 2) {
-        cordon_auto(cordon_container_facts) facts = {0};
-
-        if (run->ops->container_inspect(run->impl, id, dl, &facts, err) != 0)
-            return -1;
-        if (facts.state == CORDON_STATE_EXITED && facts.exit_code.known &&
-            facts.exit_code.value >= 0 && facts.exit_code.value <= UINT8_MAX) {
-            *ret_code = (int)facts.exit_code.value;
-            return 0;
-        }
-        (void)usleep(ms * 1000);
-    }
-    return run->ops->container_wait(run->impl, id, dl, ret_code, err);
-}
-
-/* The engine cannot say how the step ended: this is not the run's own deadline, and never ours. */
-static void dispose_unconfirmed(cordon_receipt *receipt, cordon_err *failure)
-{
-    if (failure->code == CORDON_ERR_NOTFOUND) {
-        cordon_err_clear(failure);
-        cordon_err_set(failure, CORDON_ERR_TAMPERED, 0,
-                       "somebody else removed the step before the run did");
-    } else if (failure->code != CORDON_ERR_TAMPERED) {
-        cordon_err_wrap(failure, "confirming how the command ended");
-        failure->code = CORDON_ERR_ENGINE;
-    }
-    cordon_receipt_fail(receipt, failure, CORDON_STAGE_RELEASED);
-}
-
-/* The engine must have seen the same end as the gate told. */
-static void dispose_confirm_exit(cordon_run *run)
-{
-    cordon_receipt *receipt = run->receipt;
-    cordon_err err = CORDON_ERR_INIT;
-    int code = -1;
-
-    if (receipt->kind != CORDON_RESULT_EXITED || run->made[CORDON_ROLE_STEP].id[0] == '\0')
-        return;
-    if (dispose_recorded_exit(run, CORDON_ROLE_STEP, &code, &err) == 0 &&
-        code != receipt->exit_code)
-        cordon_err_set(
-            &err, CORDON_ERR_TAMPERED, 0,
-            "the gate told status %d, the engine saw %d: the step was ended from outside",
-            receipt->exit_code, code);
-    if (err.code != CORDON_OK)
-        dispose_unconfirmed(receipt, &err);
-}
-
 static int dispose_step(void *context, cordon_err *err)
 {
     dispose_branch *branch = context;
 
     (void)err;
-    dispose_confirm_exit(branch->run);
+    cordon_dispose_confirm_exit(branch->run, &branch->finding);
+    cordon_dispose_confirm_files(branch->run, branch->role, &branch->finding);
     dispose_object(branch);
+    dispose_look_for_stand_in(branch);
     return 0;
 }
 
-/* Lets the proxy tell of the tunnels that are still open, then removes it. */
-static int dispose_proxy(void *context, cordon_err *err)
+/* Lets the proxy tell of the tunnels that are still open. */
+static void proxy_say_goodbye(cordon_run *run)
 {
-    dispose_branch *branch = context;
-    cordon_run *run = branch->run;
     cordon_deadline dl = cordon_deadline_in_ms(DISPOSE_PROXY_MS, -1);
     cordon_err ignored = CORDON_ERR_INIT;
 
-    (void)err;
-    if (run->proxy_stream != NULL && !run->proxy_ended &&
+    if (run->proxy_stream == NULL || run->proxy_ended ||
         run->ops->container_signal(run->impl, run->made[CORDON_ROLE_PROXY].id, "SIGTERM", dl,
-                                   &ignored) == 0) {
-        while (!run->proxy_ended && !cordon_deadline_passed(dl)) {
-            short ready = 0;
+                                   &ignored) != 0)
+        return;
+    while (!run->proxy_ended && !cordon_deadline_passed(dl)) {
+        short ready = 0;
 
-            if (cordon_run_read_proxy(run, &ignored) != 0)
-                break;
-            if (!run->proxy_ended &&
-                cordon_deadline_poll(dl, cordon_stream_fd(run->proxy_stream), POLLIN, "the proxy",
-                                     &ready, &ignored) != 0)
-                break;
-        }
+        if (cordon_run_read_proxy(run, &ignored) != 0)
+            return;
+        if (!run->proxy_ended && cordon_deadline_poll(dl, cordon_stream_fd(run->proxy_stream),
+                                                      POLLIN, "the proxy", &ready, &ignored) != 0)
+            return;
     }
+}
+
+static int dispose_proxy(void *context, cordon_err *err)
+{
+    dispose_branch *branch = context;
+
+    (void)err;
+    proxy_say_goodbye(branch->run);
+    cordon_dispose_confirm_files(branch->run, branch->role, &branch->finding);
     dispose_object(branch);
+    dispose_look_for_stand_in(branch);
     return 0;
 }
 
@@ -341,6 +350,7 @@ static int dispose_network(void *context, cordon_err *err)
 {
     (void)err;
     dispose_object(context);
+    dispose_look_for_stand_in(context);
     return 0;
 }
 
@@ -362,9 +372,7 @@ static void dispose_report(const dispose_branch *branch)
     const cordon_made *made = &run->made[branch->role];
 
     if (branch->stand_in[0] != '\0')
-        cordon_receipt_leave(run->receipt, branch->role, branch->stand_in,
-                             "it carries this run's labels, but the run did not make it, and it "
-                             "was left alone");
+        cordon_receipt_leave(run->receipt, branch->role, branch->stand_in, branch->stand_in_why);
     if (made->gone || branch->reason[0] == '\0')
         return;
     cordon_receipt_leave(run->receipt, branch->role,
@@ -394,6 +402,7 @@ void cordon_run_dispose(cordon_run *run)
         branches[role] = (dispose_branch){
             .run = run,
             .role = (cordon_role)role,
+            .suspicious = run->receipt->kind == CORDON_RESULT_TAMPERED,
             .dl = cordon_deadline_in_ms(DISPOSE_MS, -1),
         };
     dispose_pair(&branches[CORDON_ROLE_STEP], dispose_step, &branches[CORDON_ROLE_PROXY],
@@ -403,6 +412,8 @@ void cordon_run_dispose(cordon_run *run)
         cordon_deadline_in_ms(DISPOSE_NETWORK_MS, -1);
     dispose_pair(&branches[CORDON_ROLE_VENDOR_NETWORK], dispose_network,
                  &branches[CORDON_ROLE_EGRESS_NETWORK], dispose_network);
-    for (int role = CORDON_ROLE_COUNT - 1; role >= 0; role--)
+    for (int role = CORDON_ROLE_COUNT - 1; role >= 0; role--) {
+        cordon_dispose_settle(run, &branches[role].finding);
         dispose_report(&branches[role]);
+    }
 }

@@ -26,6 +26,8 @@
 #ifndef CORDON_ENGINE_H
 #define CORDON_ENGINE_H
 
+#include "change_facts.h"
+#include "event_facts.h"
 #include "facts.h"
 #include "kit/deadline.h"
 #include "runtime_facts.h"
@@ -217,13 +219,13 @@ typedef int cordon_container_remove_fn(void *impl, const char *id, cordon_deadli
 typedef int cordon_container_log_fn(void *impl, const char *id, size_t limit, cordon_deadline dl,
                                     char **ret_text, cordon_err *err);
 
-typedef enum cordon_object_type {
-    CORDON_OBJECT_UNKNOWN = 0,
-    CORDON_OBJECT_CONTAINER,
-    CORDON_OBJECT_NETWORK,
-    CORDON_OBJECT_VOLUME,
-    CORDON_OBJECT_IMAGE,
-} cordon_object_type;
+/*
+ * What the container's own file system has that its image has not, and the other way round
+ * (GET /containers/{id}/changes). What lies on mounts is not in it; their mount points are. In any
+ * state of the container. PROTOCOL: the answer is no list of changes. NOTFOUND.
+ */
+typedef int cordon_container_changes_fn(void *impl, const char *id, cordon_deadline dl,
+                                        cordon_changes *ret_changes, cordon_err *err);
 
 /* One object that carries a label. labels is the object's whole set, from the list answer. */
 typedef struct cordon_listed {
@@ -241,51 +243,11 @@ void cordon_list_clear(cordon_list *list);
 CORDON_DEFINE_AUTO(cordon_list, cordon_list_clear)
 
 /*
- * Lists containers (in any state) or networks that carry label "key=value". A hint only: a
- * daemon may ignore the filter; core checks the labels of each.
+ * Lists containers (in any state) or networks that carry label "key=value"; without a label (NULL)
+ * all there are. A hint only: a daemon may ignore the filter; core checks the labels of each.
  */
 typedef int cordon_list_by_label_fn(void *impl, cordon_object_type type, const char *label,
                                     cordon_deadline dl, cordon_list *ret_list, cordon_err *err);
-
-/* What happened to an object. Everything that core does not expect counts as OTHER. */
-typedef enum cordon_event_action {
-    CORDON_EVENT_OTHER = 0,
-    CORDON_EVENT_CREATE,
-    CORDON_EVENT_INIT,
-    CORDON_EVENT_ATTACH,
-    CORDON_EVENT_START,
-    CORDON_EVENT_DIE, /* exit_code is known */
-    CORDON_EVENT_CLEANUP,
-    CORDON_EVENT_KILL, /* a signal was sent */
-    CORDON_EVENT_STOP,
-    CORDON_EVENT_OOM,
-    CORDON_EVENT_REMOVE,
-    CORDON_EVENT_CONNECT, /* network: container_id was attached */
-    CORDON_EVENT_DISCONNECT,
-    CORDON_EVENT_MOUNT,
-    CORDON_EVENT_UNMOUNT,
-    CORDON_EVENT_UPDATE,
-    CORDON_EVENT_RENAME,
-    CORDON_EVENT_EXEC,
-    CORDON_EVENT_COPY, /* archive up- or download */
-    CORDON_EVENT_PAUSE,
-    CORDON_EVENT_UNPAUSE,
-    CORDON_EVENT_RESTART,
-} cordon_event_action;
-
-typedef struct cordon_event {
-    cordon_object_type type;
-    cordon_event_action action;
-    char *id;           /* of the object */
-    char *container_id; /* network events: the container; else NULL */
-    char *raw_action;   /* the daemon's word, printable */
-    cordon_fact_int exit_code;
-    cordon_fact_int time_ns; /* when it happened by the daemon's clock; tells a replay */
-    cordon_fact_list labels; /* the object's labels where the event carries them */
-} cordon_event;
-
-void cordon_event_clear(cordon_event *event);
-CORDON_DEFINE_AUTO(cordon_event, cordon_event_clear)
 
 /*
  * Opens the daemon's event stream for containers and networks, from now on. Success means the
@@ -335,6 +297,7 @@ typedef struct cordon_engine_ops {
     cordon_container_wait_fn *container_wait;
     cordon_container_remove_fn *container_remove;
     cordon_container_log_fn *container_log;
+    cordon_container_changes_fn *container_changes;
     cordon_list_by_label_fn *list_by_label;
     cordon_events_open_fn *events_open;
     cordon_events_parse_fn *events_parse;

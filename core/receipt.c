@@ -101,7 +101,7 @@ void cordon_receipt_leave(cordon_receipt *receipt, cordon_role role, const char 
 {
     cordon_left *left;
 
-    if (receipt->left_count == CORDON_ROLE_COUNT)
+    if (receipt->left_count == CORDON_RECEIPT_LEFT_MAX)
         return;
     left = &receipt->left[receipt->left_count++];
     left->type = cordon_role_type(role) == CORDON_OBJECT_NETWORK ? "network" : "container";

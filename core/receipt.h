@@ -34,6 +34,9 @@ typedef struct cordon_left {
 /* Limits, the kernel's fence, two runtimes. */
 #define CORDON_RECEIPT_UNASSURED_MAX 8
 
+/* Each object of a run, and whoever stands in its place. */
+#define CORDON_RECEIPT_LEFT_MAX (2 * CORDON_ROLE_COUNT)
+
 struct cordon_receipt {
     char invocation[CORDON_OWNER_HEX + 1]; /* "" when there was none */
     char engine_name[64];
@@ -69,7 +72,7 @@ struct cordon_receipt {
     int64_t stderr_bytes;
     bool truncated;
     cordon_timing timing;
-    cordon_left left[CORDON_ROLE_COUNT];
+    cordon_left left[CORDON_RECEIPT_LEFT_MAX];
     size_t left_count;
 };
 

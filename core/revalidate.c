@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "changes.h"
 #include "kit/httpc.h"
 #include "parallel.h"
 #include "witness.h"
@@ -131,18 +132,45 @@ static int check_pair(void *context, cordon_err *err)
     return 0;
 }
 
+int cordon_run_check_changes(cordon_run *run, cordon_role role, cordon_deadline dl,
+                             cordon_tally *tally, cordon_refusal *ret_refusal, cordon_err *err)
+{
+    cordon_auto(cordon_changes) changes = {0};
+
+    if (run->ops->container_changes(run->impl, run->made[role].id, dl, &changes, err) != 0)
+        return -1;
+    return cordon_changes_check(&run->plan, role, &changes, tally, ret_refusal, err);
+}
+
+/* An engine may need longer for it than for all the rest, so it is not in line with that. */
+static int check_changes(void *context, cordon_err *err)
+{
+    check_branch *branch = context;
+    cordon_run *run = branch->run;
+
+    if (cordon_run_check_changes(run, branch->container, run->dl, &run->tallies[branch->slot],
+                                 &run->refusals[branch->slot], err) != 0)
+        return check_missing(branch, err);
+    return 0;
+}
+
 int cordon_run_look(cordon_run *run, cordon_err *err)
 {
-    check_branch pairs[] = {
+    check_branch parts[] = {
         {run, 0, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
         {run, 1, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
+        {run, 2, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
+        {run, 3, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
     };
-    cordon_branch branches[] = {
-        {.run = check_pair, .context = &pairs[0]},
-        {.run = check_pair, .context = &pairs[1]},
+    cordon_branch all[] = {
+        {.run = check_pair, .context = &parts[0]},
+        {.run = check_changes, .context = &parts[2]},
+        {.run = check_pair, .context = &parts[1]},
+        {.run = check_changes, .context = &parts[3]},
     };
 
-    return cordon_parallel(branches, cordon_run_is_networked(run) ? 2 : 1, err);
+    /* Without a network there is no proxy, either: the step's two are all there is. */
+    return cordon_parallel(all, cordon_run_is_networked(run) ? 4 : 2, err);
 }
 
 /*
@@ -176,8 +204,8 @@ static int check_looks(cordon_run *run, cordon_err *err)
         return 0;
     if (err->code == CORDON_ERR_REFUSED && cordon_watch_drain(&run->watch, &change, &told) != 0 &&
         told.code == CORDON_ERR_TAMPERED) {
-        run->refusals[0] = change;
-        run->refusals[1] = change;
+        for (size_t i = 0; i < CORDON_RUN_BRANCHES; i++)
+            run->refusals[i] = change;
         *err = told;
     }
     return -1;

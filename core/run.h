@@ -41,6 +41,10 @@ typedef struct cordon_made {
 /* The end of what the proxy wrote to stderr, for the error when it does not come up. */
 #define CORDON_RUN_PROXY_ERROR_MAX 512
 
+/* As many as work at once: a look asks for both pairs of objects, and for what changed in both
+ * containers. */
+#define CORDON_RUN_BRANCHES 4
+
 typedef struct cordon_run {
     cordon_invocation *invocation;
     const cordon_command *command;
@@ -77,9 +81,9 @@ typedef struct cordon_run {
     cordon_agent_watch agent_watch;
     bool step_ended; /* end of its stream */
 
-    /* Branches of make.c fill their own; merged when they have joined. */
-    cordon_refusal refusals[2];
-    cordon_tally tallies[2];
+    /* Branches of make.c and of a look fill their own; merged when they have joined. */
+    cordon_refusal refusals[CORDON_RUN_BRANCHES];
+    cordon_tally tallies[CORDON_RUN_BRANCHES];
 } cordon_run;
 
 /* Tells the caller where the run is. */
@@ -132,8 +136,16 @@ void cordon_run_tell_unread(const cordon_run *run);
 /* Takes bytes that have arrived from the proxy; sets proxy_ended at the end of its stream. */
 int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
-/* Networks and containers as the engine shows them now, against the plan: running, unchanged. */
+/*
+ * Networks and containers as the engine shows them now, against the plan: running, unchanged, and
+ * nothing in the containers' own file systems but mount points.
+ */
 int cordon_run_look(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* The last of these for one container, in any state. REFUSED as of cordon_changes_check. */
+int cordon_run_check_changes(cordon_run *run, cordon_role role, cordon_deadline dl,
+                             cordon_tally *tally, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 /* --- The worktree (run_worktree.c) --- */
 

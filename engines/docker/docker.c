@@ -192,6 +192,7 @@ const cordon_engine_ops cordon_docker_ops = {
     .container_wait = docker_container_wait,
     .container_remove = docker_container_remove,
     .container_log = docker_container_log,
+    .container_changes = docker_container_changes,
     .list_by_label = docker_list_by_label,
     .events_open = docker_events_open,
     .events_parse = docker_events_parse,

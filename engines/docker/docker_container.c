@@ -92,6 +92,12 @@ static const docker_op log_op = {
     .expected = 200,
     .answer_max_bytes = LOG_MAX_BYTES,
 };
+static const docker_op changes_op = {
+    .what = "list a container's changes",
+    .method = "GET",
+    .expected = 200,
+    .answer_max_bytes = DOCKER_LIST_MAX_BYTES,
+};
 
 static docker_place container_at(const char *id, const char *rest)
 {
@@ -303,4 +309,16 @@ int docker_container_log(void *impl, const char *id, size_t limit, cordon_deadli
         cordon_err_wrap(err, "docker, read a container's log");
     cordon_buf_clear(&tail.text);
     return rc;
+}
+
+int docker_container_changes(void *impl, const char *id, cordon_deadline dl,
+                             cordon_changes *ret_changes, cordon_err *err)
+{
+    cordon_auto(cordon_httpc_response) response = {0};
+    if (docker_call_id(impl, &changes_op, container_at(id, "/changes"), dl, &response, err) != 0)
+        return -1;
+    if (cordon_changes_read(response.body.data, response.body.length, ret_changes, err) == 0)
+        return 0;
+    cordon_err_wrap(err, "docker, list a container's changes");
+    return -1;
 }

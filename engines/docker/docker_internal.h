@@ -130,6 +130,7 @@ cordon_container_signal_fn docker_container_signal;
 cordon_container_wait_fn docker_container_wait;
 cordon_container_remove_fn docker_container_remove;
 cordon_container_log_fn docker_container_log;
+cordon_container_changes_fn docker_container_changes;
 cordon_list_by_label_fn docker_list_by_label;
 cordon_events_open_fn docker_events_open;
 cordon_events_parse_fn docker_events_parse;

@@ -131,15 +131,17 @@ int docker_network_remove(void *impl, const char *id, cordon_deadline dl, cordon
     return docker_call_id(impl, &remove_op, network_at(id, ""), dl, &response, err);
 }
 
-/* {"label":["key=value"]} */
+/* {"label":["key=value"]}; {} filters nothing. */
 static int write_filter(const char *label, cordon_buf *out, cordon_err *err)
 {
     cordon_jsonw w;
     cordon_jsonw_init(&w, out);
     cordon_jsonw_begin_object(&w, NULL);
-    cordon_jsonw_begin_array(&w, "label");
-    cordon_jsonw_string(&w, NULL, label);
-    cordon_jsonw_end_array(&w);
+    if (label != NULL) {
+        cordon_jsonw_begin_array(&w, "label");
+        cordon_jsonw_string(&w, NULL, label);
+        cordon_jsonw_end_array(&w);
+    }
     cordon_jsonw_end_object(&w);
     return cordon_jsonw_finish(&w, err);
 }

@@ -214,6 +214,7 @@ const cordon_engine_ops cordon_podman_ops = {
     .container_wait = podman_container_wait,
     .container_remove = podman_container_remove,
     .container_log = podman_container_log,
+    .container_changes = podman_container_changes,
     .list_by_label = podman_list_by_label,
     .events_open = podman_events_open,
     .events_parse = podman_events_parse,

@@ -11,6 +11,8 @@
 /* The log is bounded to 1 MiB (podman_encode.c); frames of short lines make more of it. */
 #define LOG_ANSWER_MAX ((size_t)16 << 20)
 #define LOG_LINES      "512"
+/* A whole image's worth of paths; what is too much for this was changed by no plan. */
+#define CHANGES_ANSWER_MAX ((size_t)16 << 20)
 
 /* Checks the id and writes "/containers/<id><rest>". */
 static int path_of(cordon_buf *path, const char *id, const char *rest, cordon_err *err)
@@ -321,4 +323,23 @@ int podman_container_log(void *impl, const char *id, size_t limit, cordon_deadli
     if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
     return read_log(&answer.body, limit, ret_text, err);
+}
+
+/* --- changes --- */
+
+int podman_container_changes(void *impl, const char *id, cordon_deadline dl,
+                             cordon_changes *ret_changes, cordon_err *err)
+{
+    cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
+    cordon_auto(cordon_httpc_response) answer = {0};
+    if (path_of(&path, id, "/changes", err) != 0)
+        return -1;
+    podman_request request = on_container("list changes of container", "GET", &path, 200, false);
+    request.max_bytes = CHANGES_ANSWER_MAX;
+    if (podman_call(impl, &request, dl, &answer, err) != 0)
+        return -1;
+    if (cordon_changes_read(answer.body.data, answer.body.length, ret_changes, err) == 0)
+        return 0;
+    cordon_err_wrap(err, "list changes of container");
+    return -1;
 }

@@ -137,6 +137,7 @@ cordon_container_signal_fn podman_container_signal;
 cordon_container_wait_fn podman_container_wait;
 cordon_container_remove_fn podman_container_remove;
 cordon_container_log_fn podman_container_log;
+cordon_container_changes_fn podman_container_changes;
 cordon_list_by_label_fn podman_list_by_label;
 cordon_events_open_fn podman_events_open;
 cordon_events_parse_fn podman_events_parse;

@@ -232,7 +232,7 @@ int podman_list_by_label(void *impl, cordon_object_type type, const char *label,
     const char *start =
         type == CORDON_OBJECT_NETWORK ? "/networks/json?" : "/containers/json?all=true&";
     if (cordon_buf_append_text(&path, start, err) != 0 ||
-        podman_add_filter(&path, "label", &label, 1, err) != 0)
+        (label != NULL && podman_add_filter(&path, "label", &label, 1, err) != 0))
         return -1;
     podman_request request = {
         .what = "list by label",

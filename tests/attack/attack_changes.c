@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cases TO5, TO6, EA2, EA6 and issue "changes at every point": what another client of the socket
- * does to a run, at four points of it - before the step's start, before the final look, between
- * that and the release's arrival, and while the command runs. One table for all engines: the same
- * attack has the same refusal code, and what an engine cannot show stands in it with the reason.
- * Nothing is left but what the attacker made, and that is left alone.
+ * does to a run, at five points of it - before a container's own start, before the step's start
+ * with the proxy serving, before the final look, between that and the release's arrival, and while
+ * the command runs. One table for all engines: the same attack has the same refusal code, and what
+ * an engine cannot show stands in it with the reason. Nothing is left but what the attacker made,
+ * and that is left alone.
  */
 #include "changes.h"
 
@@ -17,12 +18,22 @@
 #define COMMAND_S    "20"
 #define SIDE_BY_SIDE 4
 
-typedef enum point { CREATED, LOOK, RELEASE, RUNNING, POINTS } point;
+typedef enum point { UNSTARTED, CREATED, LOOK, RELEASE, RUNNING, POINTS } point;
 
-static const char *const point_names[] = {"before the start", "before the final look",
-                                          "before the release arrives", "while it runs"};
+static const char *const point_names[] = {"before its own start", "before the start",
+                                          "before the final look", "before the release arrives",
+                                          "while it runs"};
 
-enum { DOCKER = 1, PODMAN = 2, ROOTLESS = 4, LIBPOD = PODMAN | ROOTLESS, ALL = 7 };
+/* With OLD or NEW: Podman 4 alone, or later ones alone. */
+enum {
+    DOCKER = 1,
+    PODMAN = 2,
+    ROOTLESS = 4,
+    LIBPOD = PODMAN | ROOTLESS,
+    ALL = 7,
+    OLD = 8,
+    NEW = 16,
+};
 
 /*
  * code     of the refusal, without its prefix; NULL: the change has no effect, so the run ends well
@@ -48,7 +59,9 @@ typedef struct row {
 #define RELEASE_TOO (1U << RELEASE)
 #define NO_TELLING  "Podman 4 tells nobody of changed limits: no event, no other inspection"
 #define NO_NETWORK  "libpod's events name no network: who is there is looked at instead"
-#define NO_REMOVAL  "libpod has no event for it, but the id is gone"
+#define NO_REMOVAL  "Podman 4 has no event for it, but the id is gone"
+#define NO_UPLOAD   "Docker keeps the root read-only for uploads, too; libpod from the start on"
+#define SCRATCH     "what is in the scratch is the command's own"
 
 static const row rows[] = {
     {change_memory, STEP, ALWAYS | RELEASE_TOO, DOCKER, "CHANGED", NULL},
@@ -72,7 +85,9 @@ static const row rows[] = {
     {replace_it, STEP, STARTED, ALL, "CHANGED", NULL},
     {replace_it, PROXY, 1U << RUNNING, ALL, "CHANGED", NULL},
     {replace_network, VENDOR, STARTED, DOCKER, "CHANGED", NULL},
-    {replace_network, VENDOR, EARLY | 1U << LOOK, LIBPOD, "FOREIGN", NO_REMOVAL},
+    {replace_network, VENDOR, EARLY | 1U << LOOK, LIBPOD | OLD, "FOREIGN", NO_REMOVAL},
+    {replace_network, VENDOR, EARLY | 1U << LOOK, LIBPOD | NEW, "CHANGED", "Podman 5 has one"},
+    {replace_network, VENDOR, 1U << RUNNING | RELEASE_TOO, LIBPOD, "CHANGED", NO_REMOVAL},
     {execute, STEP, STARTED | RELEASE_TOO, ALL, "CHANGED", NULL},
     {execute, PROXY, EARLY | 1U << RUNNING, ALL, "CHANGED", NULL},
     {retag, STEP, EARLY | RELEASE_TOO, ALL, NULL, "TO5: everything goes by id"},
@@ -87,6 +102,14 @@ static const row rows[] = {
     {attach_again, STEP, RELEASE_TOO, DOCKER, "CHANGED", "libpod ends the gate's input with it"},
     {attach_again, PROXY, EARLY | 1U << RUNNING, ALL, "CHANGED", NULL},
     {commit_it, STEP, EARLY | 1U << RUNNING, ALL, "CHANGED", NULL},
+    {upload, STEP, 1U << UNSTARTED | EARLY, LIBPOD, "CHANGED", "the list of changes shows it"},
+    {upload, PROXY, 1U << UNSTARTED, LIBPOD, "CHANGED", "the same"},
+    {upload, PROXY, 1U << RUNNING, LIBPOD, NULL, NO_UPLOAD},
+    {upload, STEP, STARTED | RELEASE_TOO, LIBPOD, NULL, NO_UPLOAD},
+    {upload, STEP, ALWAYS | RELEASE_TOO, DOCKER, NULL, NO_UPLOAD},
+    {upload, PROXY, 1U << UNSTARTED | 1U << RUNNING, DOCKER, NULL, NO_UPLOAD},
+    {upload_scratch, STEP, EARLY, LIBPOD, "CHANGED", "it lies below the mount, and shows"},
+    {upload_scratch, STEP, 1U << RUNNING, LIBPOD, NULL, SCRATCH},
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
@@ -131,6 +154,8 @@ static liar_word on_ask(play *p, const play_request *r, liar_exchange *x)
 {
     attack *a = p->hooks.context;
     (void)x;
+    if (a->at == UNSTARTED && r->call == PLAY_START && r->role == a->row->target)
+        go(a);
     if (a->at == CREATED && r->call == PLAY_START && r->role == CORDON_ROLE_STEP) {
         await_proxy(a);
         go(a);
@@ -242,6 +267,8 @@ static bool applies(const row *r, point at)
 {
     /* What Podman 4 cannot show is not said of Podman 5. */
     bool known = r->code || is_version_4();
+    if ((r->engines & (is_version_4() ? NEW : OLD)) != 0)
+        return false;
     return (r->engines & engine_bit()) != 0 && (r->at & 1U << at) != 0 && known;
 }
 
@@ -289,6 +316,11 @@ static void attack_at(point at)
     check_engine_is_as_before();
 }
 
+static void changes_before_its_own_start_refuse(void)
+{
+    attack_at(UNSTARTED);
+}
+
 static void changes_before_the_start_refuse(void)
 {
     attack_at(CREATED);
@@ -309,7 +341,7 @@ static void changes_while_it_runs_are_tampering(void)
     attack_at(RUNNING);
 }
 
-REAL_MAIN("attack_changes", TEST(changes_before_the_start_refuse),
-          TEST(changes_before_the_final_look_refuse),
+REAL_MAIN("attack_changes", TEST(changes_before_its_own_start_refuse),
+          TEST(changes_before_the_start_refuse), TEST(changes_before_the_final_look_refuse),
           TEST(changes_before_the_release_arrives_are_tampering),
           TEST(changes_while_it_runs_are_tampering))

@@ -228,14 +228,15 @@ static void tar_of_one_file(char ret_tar[1536])
     (void)snprintf(ret_tar + 148, 8, "%06o", sum);
 }
 
-static bool archive(stage *s, const char *method, const void *body, size_t length)
+static bool archive(stage *s, const char *method, const char *where, const void *body,
+                    size_t length)
 {
     static const char *const headers[] = {"Content-Type: application/x-tar", NULL};
     char path[256];
     cordon_auto(cordon_httpc_response) answer = {0};
     cordon_err err = CORDON_ERR_INIT;
-    (void)snprintf(path, sizeof path, "%s/containers/%s/archive?path=/tmp",
-                   real_is_docker() ? "/v1.41" : "/v4.0.0/libpod", target(s));
+    (void)snprintf(path, sizeof path, "%s/containers/%s/archive?path=%s",
+                   real_is_docker() ? "/v1.41" : "/v4.0.0/libpod", target(s), where);
     const cordon_httpc_request request = {
         .method = method,
         .path = path,
@@ -256,12 +257,19 @@ bool upload(stage *s)
 {
     char tar[1536];
     tar_of_one_file(tar);
-    return archive(s, "PUT", tar, sizeof tar);
+    return archive(s, "PUT", "/", tar, sizeof tar);
+}
+
+bool upload_scratch(stage *s)
+{
+    char tar[1536];
+    tar_of_one_file(tar);
+    return archive(s, "PUT", "/tmp", tar, sizeof tar);
 }
 
 bool download(stage *s)
 {
-    return archive(s, "GET", NULL, 0);
+    return archive(s, "GET", "/tmp", NULL, 0);
 }
 
 /* --- State ------------------------------------------------------------------------------------ */
@@ -352,6 +360,7 @@ const char *stage_name(change_fn *change)
         {replace_network, "replacement of the network"},
         {execute, "exec"},
         {upload, "upload"},
+        {upload_scratch, "upload to the scratch"},
         {retag, "retag"},
         {pause_it, "pause"},
         {start_it, "start by another"},

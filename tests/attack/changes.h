@@ -31,8 +31,9 @@ change_fn rename_it;
 change_fn replace_it;      /* removed and made again, same name and configuration */
 change_fn replace_network; /* the vendor network, the same way */
 change_fn execute;
-change_fn upload; /* PUT of an archive */
-change_fn retag;  /* the image's name now means another one */
+change_fn upload;         /* PUT of an archive into the root */
+change_fn upload_scratch; /* the same into the scratch */
+change_fn retag;          /* the image's name now means another one */
 change_fn pause_it;
 change_fn start_it;
 change_fn kill_it;

@@ -262,6 +262,37 @@ static void a_silent_container_has_an_empty_log(void)
     CHECK_STR(text, "");
 }
 
+/* Of what lies on mounts only the mount points show; a read-only root changes in nothing else. */
+static void the_changes_of_a_container_are_its_mount_points(void)
+{
+    cordon_auto(session) s = {0};
+    shell_spec shell;
+    cordon_auto(cordon_changes) changes = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    int code = -1;
+    bool work = false;
+    REQUIRE(session_open(&s) && session_folder(&s));
+    shell_spec_init(&s, "echo x >/tmp/x && echo y >/bind/y; echo z >/z; exit 3", &shell);
+    shell.mounts[1] = (cordon_mount_spec){
+        .type = CORDON_MOUNT_BIND, .source = s.folder, .target = "/bind", .read_only = false};
+    shell.spec.mount_count = 2;
+    const char *id = make_container(&s, &shell.spec);
+    REQUIRE(id != NULL);
+    REQUIRE_OK(s.ops->container_start(s.impl, id, soon(), &err), err);
+    REQUIRE_OK(s.ops->container_wait(s.impl, id, soon(), &code, &err), err);
+    CHECK_INT(code, 3);
+    REQUIRE_OK(s.ops->container_changes(s.impl, id, soon(), &changes, &err), err);
+    CHECK(!changes.more);
+    for (size_t i = 0; i < changes.count; i++) {
+        const cordon_change *c = &changes.items[i];
+        bool etc = strncmp(c->path, "/etc", 4) == 0;
+        work = work || (c->kind == CORDON_CHANGE_ADDED && strcmp(c->path, "/bind") == 0);
+        TEST_RECORDF(etc || strcmp(c->path, "/bind") == 0 || strcmp(c->path, "/tmp") == 0, "%s %s",
+                     cordon_change_kind_name(c->kind), c->path);
+    }
+    CHECK(work);
+}
+
 static void removing_kills_and_happens_once(void)
 {
     cordon_auto(session) s = {0};
@@ -395,6 +426,7 @@ const test_case contract_life_cases[] = {
     TEST(a_created_container_cannot_be_signalled),
     TEST(the_log_ends_with_the_last_bytes),
     TEST(a_silent_container_has_an_empty_log),
+    TEST(the_changes_of_a_container_are_its_mount_points),
     TEST(removing_kills_and_happens_once),
     TEST(the_event_stream_tells_a_containers_life),
     TEST(a_half_event_is_none_yet),

@@ -286,6 +286,19 @@ static void check_listed(session *s, cordon_object_type type, const char *id, co
     CHECK_INT(list.items[0].labels.count, 2);
 }
 
+/* Without a label everything is listed, also what carries none of ours. */
+static void check_listed_among_all(session *s, cordon_object_type type, const char *id,
+                                   const char *name)
+{
+    cordon_auto(cordon_list) list = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    bool found = false;
+    REQUIRE_OK(s->ops->list_by_label(s->impl, type, NULL, soon(), &list, &err), err);
+    for (size_t i = 0; i < list.count; i++)
+        found = found || (strcmp(list.items[i].id, id) == 0 && CHECK_STR(list.items[i].name, name));
+    CHECK(found);
+}
+
 static void objects_are_listed_by_their_label(void)
 {
     cordon_auto(session) s = {0};
@@ -300,6 +313,8 @@ static void objects_are_listed_by_their_label(void)
     REQUIRE(network && container);
     check_listed(&s, CORDON_OBJECT_NETWORK, network, spec.name);
     check_listed(&s, CORDON_OBJECT_CONTAINER, container, shell.spec.name);
+    check_listed_among_all(&s, CORDON_OBJECT_NETWORK, network, spec.name);
+    check_listed_among_all(&s, CORDON_OBJECT_CONTAINER, container, shell.spec.name);
     CHECK_FAILS(s.ops->list_by_label(s.impl, CORDON_OBJECT_VOLUME, s.label, soon(), &list, &err),
                 err, CORDON_ERR_INVALID, "");
 }

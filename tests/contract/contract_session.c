@@ -111,6 +111,10 @@ static void names_and_prefixes_are_no_ids(void)
         cordon_err log = CORDON_ERR_INIT;
         CHECK_FAILS(ops->container_log(s.impl, bad[i], 100, soon(), &text, &log), log,
                     CORDON_ERR_INVALID, "");
+        cordon_changes changes = {0};
+        cordon_err list = CORDON_ERR_INIT;
+        CHECK_FAILS(ops->container_changes(s.impl, bad[i], soon(), &changes, &list), list,
+                    CORDON_ERR_INVALID, "");
         cordon_runtime_facts runtime = {0};
         cordon_err prepare = CORDON_ERR_INIT;
         cordon_err read = CORDON_ERR_INIT;
@@ -149,6 +153,10 @@ static void what_does_not_exist_is_not_found(void)
                 CORDON_ERR_NOTFOUND, "");
     err = (cordon_err)CORDON_ERR_INIT;
     CHECK_FAILS(s.ops->container_log(s.impl, nobody, 100, soon(), &text, &err), err,
+                CORDON_ERR_NOTFOUND, "");
+    cordon_changes changes = {0};
+    err = (cordon_err)CORDON_ERR_INIT;
+    CHECK_FAILS(s.ops->container_changes(s.impl, nobody, soon(), &changes, &err), err,
                 CORDON_ERR_NOTFOUND, "");
     CHECK_INT(code, -1);
 }

@@ -218,6 +218,41 @@ static void a_log_is_demultiplexed_and_a_broken_one_refused(void)
     }
 }
 
+static void changes_are_a_whole_list_or_none(void)
+{
+    static const answer answers[] = {
+        {{.status = 200, .json = "[{\"Path\":\"/tmp\",\"Kind\":1}]"}, CORDON_OK, "", false},
+        {{.status = 200, .json = "null"}, CORDON_OK, "", false},
+        {{.status = 200, .json = "[{\"Path\":\"/tmp\",\"Kind\":7}]"},
+         CORDON_ERR_PROTOCOL,
+         "a container's changes",
+         false},
+        {{.status = 200, .json = "[{\"Path\":\"/tmp\""}, CORDON_ERR_PROTOCOL, "", false},
+        {{.status = 200, .json = ""}, CORDON_ERR_PROTOCOL, "", false},
+        {{.status = 204}, CORDON_ERR_PROTOCOL, "HTTP 204", false},
+        {{.status = 404, .json = "{\"message\":\"No such container: x\"}"},
+         CORDON_ERR_NOTFOUND,
+         "",
+         false},
+        {{.status = 500, .json = "{\"message\":\"lstat\"}"}, CORDON_ERR_ENGINE, "lstat", false},
+    };
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        udsd_step step = answers[i].step;
+        step.method = "GET";
+        step.path = "/v1.41/containers/" HEX "/changes";
+        const udsd_step steps[] = {PING, ASK, step};
+        cordon_auto(script) s = {0};
+        cordon_auto(cordon_changes) changes = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(script_begin(&s, steps, COUNT(steps)));
+        int rc = ops->container_changes(s.impl, HEX, soon(), &changes, &err);
+        TEST_RECORDF(err.code == answers[i].code && (rc == 0) == (answers[i].code == CORDON_OK) &&
+                         strstr(err.message, answers[i].part) != NULL,
+                     "row %zu: rc %d %s %.200s", i, rc, cordon_code_name(err.code), err.message);
+        CHECK_INT(changes.count, i == 0 ? 1 : 0);
+    }
+}
+
 static void events_are_asked_for_without_a_hole_at_the_start(void)
 {
     static const udsd_step steps[] = {
@@ -278,14 +313,12 @@ static void no_slot_is_empty_and_serving_is_unsupported(void)
     CHECK(argv == NULL);
 }
 
-CORDON_TEST_MAIN("docker over a script, reads",
-                 TEST(inspections_answer_for_the_object_that_was_named),
-                 TEST(mutilated_inspections_tell_nothing), TEST(only_a_real_end_is_an_exit_status),
-                 TEST(a_wait_that_never_ends_ends_at_its_deadline),
-                 TEST(an_attach_is_a_stream_with_101_and_with_200),
-                 TEST(a_refused_attach_is_an_error),
-                 TEST(a_log_is_demultiplexed_and_a_broken_one_refused),
-                 TEST(events_are_asked_for_without_a_hole_at_the_start),
-                 TEST(image_references_make_no_other_path),
-                 TEST(an_image_that_answers_for_another_is_refused),
-                 TEST(no_slot_is_empty_and_serving_is_unsupported))
+CORDON_TEST_MAIN(
+    "docker over a script, reads", TEST(inspections_answer_for_the_object_that_was_named),
+    TEST(mutilated_inspections_tell_nothing), TEST(only_a_real_end_is_an_exit_status),
+    TEST(a_wait_that_never_ends_ends_at_its_deadline),
+    TEST(an_attach_is_a_stream_with_101_and_with_200), TEST(a_refused_attach_is_an_error),
+    TEST(a_log_is_demultiplexed_and_a_broken_one_refused), TEST(changes_are_a_whole_list_or_none),
+    TEST(events_are_asked_for_without_a_hole_at_the_start),
+    TEST(image_references_make_no_other_path), TEST(an_image_that_answers_for_another_is_refused),
+    TEST(no_slot_is_empty_and_serving_is_unsupported))

@@ -262,6 +262,38 @@ static void the_log_is_the_last_bytes_of_whole_frames(void)
                 "");
 }
 
+static void changes_are_a_whole_list_or_none(void)
+{
+    static const answer rows[] = {
+        {200, "[{\"Path\":\"/etc\",\"Kind\":0}]", CORDON_OK, ""},
+        {200, "[]", CORDON_OK, ""},
+        {200, "[{\"Path\":\"/etc\",\"Kind\":7}]", CORDON_ERR_PROTOCOL, "list changes"},
+        {200, "[{\"Path\":\"/etc\",\"Kind\":0},]", CORDON_ERR_PROTOCOL, "list changes"},
+        {200, "", CORDON_ERR_PROTOCOL, ""},
+        {204, "", CORDON_ERR_PROTOCOL, "unexpected"},
+        {404, FAILURE("no such container", "no container with ID or name x found"),
+         CORDON_ERR_NOTFOUND, ""},
+        {404, "Not Found\n", CORDON_ERR_PROTOCOL, ""},
+        {500, FAILURE("x", "layer not known"), CORDON_ERR_ENGINE, "layer not known"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const udsd_step steps[] = {PONG,
+                                   {.method = "GET",
+                                    .path = ON_ID "/changes",
+                                    .status = rows[i].status,
+                                    .json = rows[i].json}};
+        cordon_auto(rig) r = {0};
+        cordon_auto(cordon_changes) changes = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(rig_start(&r, steps, COUNT(steps)));
+        int rc = ops->container_changes(r.impl, ID, soon(), &changes, &err);
+        TEST_RECORDF(err.code == rows[i].code && (rc == 0) == (rows[i].code == CORDON_OK) &&
+                         strstr(err.message, rows[i].part) != NULL,
+                     "row %zu: rc %d %s %.200s", i, rc, cordon_code_name(err.code), err.message);
+        CHECK_INT(changes.count, i == 0 ? 1 : 0);
+    }
+}
+
 #define DIED                                                                                       \
     "{\"Type\":\"container\",\"Action\":\"died\",\"Actor\":{\"ID\":\"" ID                          \
     "\",\"Attributes\":{\"containerExitCode\":\"3\"}}}\n"
@@ -416,7 +448,7 @@ CORDON_TEST_MAIN("script_podman_life", TEST(a_start_that_did_not_happen_is_no_st
                  TEST(a_container_is_set_up_once_or_was_already),
                  TEST(an_attach_is_a_101_or_a_200_and_nothing_else),
                  TEST(the_log_is_the_last_bytes_of_whole_frames),
-                 TEST(events_come_one_line_at_a_time),
+                 TEST(changes_are_a_whole_list_or_none), TEST(events_come_one_line_at_a_time),
                  TEST(an_image_is_what_was_asked_for_or_not_found),
                  TEST(a_load_is_done_when_an_image_came_out_of_it),
                  TEST(an_image_with_parents_is_not_removed),

@@ -43,6 +43,18 @@ static void fuzz_runtime(const uint8_t *data, size_t size)
         abort();
 }
 
+static void fuzz_changes(const uint8_t *data, size_t size)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_changes) changes = {0};
+    if (cordon_changes_read(data, size, &changes, &err) != 0)
+        return;
+    for (size_t i = 0; i < changes.count; i++) {
+        if (changes.items[i].kind == CORDON_CHANGE_UNKNOWN || changes.items[i].path[0] != '/')
+            abort();
+    }
+}
+
 static void fuzz_lists(const uint8_t *data, size_t size)
 {
     cordon_err err = CORDON_ERR_INIT;
@@ -65,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_container(data, size, 5);
     fuzz_objects(data, size);
     fuzz_lists(data, size);
+    fuzz_changes(data, size);
     fuzz_runtime(data, size);
     return 0;
 }

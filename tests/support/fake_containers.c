@@ -274,14 +274,43 @@ int fake_container_log(void *impl, const char *id, size_t limit, cordon_deadline
     return *ret_text ? 0 : CORDON_FAIL(err, CORDON_ERR_NOMEM, "fake: no memory");
 }
 
+/* With the lock held. Podman writes files of its own into /etc. */
+static int changes_of(const fake_container *c, cordon_changes *changes, cordon_err *err)
+{
+    for (size_t i = 0; i < c->spec.mount_count; i++) {
+        if (cordon_changes_add(changes, CORDON_CHANGE_ADDED, c->spec.mounts[i].target, err) != 0)
+            return -1;
+    }
+    if (c->fake->podman && cordon_changes_add(changes, CORDON_CHANGE_MODIFIED, "/etc", err) != 0)
+        return -1;
+    return c->uploaded ? cordon_changes_add(changes, CORDON_CHANGE_ADDED, c->uploaded, err) : 0;
+}
+
+int fake_container_changes(void *impl, const char *id, cordon_deadline dl,
+                           cordon_changes *ret_changes, cordon_err *err)
+{
+    fake_scope s;
+    cordon_auto(cordon_changes) changes = {0};
+    if (fake_enter_id(&s, impl, FAKE_CONTAINER_CHANGES, id, dl, err) != 0)
+        return -1;
+    fake_lock(s.fake);
+    const fake_container *c = fake_find_container(s.fake, id);
+    int rc = c ? changes_of(c, &changes, err) : fake_not_found("container", err);
+    fake_unlock(s.fake);
+    if (fake_leave(&s, rc, err) != 0)
+        return -1;
+    *ret_changes = changes;
+    return changes = (cordon_changes){0}, 0;
+}
+
 /* --- Lists --------------------------------------------------------------------------------- */
 
 static int list_one(cordon_list *list, const char *id, const char *name, cordon_texts labels,
                     const char *label, cordon_err *err)
 {
-    bool matches = false;
-    for (size_t i = 0; i < labels.count; i++)
-        matches = matches || strcmp(labels.items[i], label) == 0;
+    bool matches = label == NULL;
+    for (size_t i = 0; !matches && i < labels.count; i++)
+        matches = strcmp(labels.items[i], label) == 0;
     if (!matches)
         return 0;
     cordon_listed *grown = reallocarray(list->items, list->count + 1, sizeof *grown);

@@ -339,8 +339,9 @@ static int fake_serve(const char *program, const char *socket_path, char ***ret_
         .container_prepare = fake_container_prepare, .container_runtime = fake_container_runtime,  \
         .container_start = fake_container_start, .container_signal = fake_container_signal,        \
         .container_wait = fake_container_wait, .container_remove = fake_container_remove,          \
-        .container_log = fake_container_log, .list_by_label = fake_list_by_label,                  \
-        .events_open = fake_events_open, .events_parse = fake_events_parse,                        \
+        .container_log = fake_container_log, .container_changes = fake_container_changes,          \
+        .list_by_label = fake_list_by_label, .events_open = fake_events_open,                      \
+        .events_parse = fake_events_parse,                                                         \
     }
 
 const cordon_engine_ops fake_engine_docker =

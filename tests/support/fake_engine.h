@@ -66,6 +66,7 @@ typedef enum fake_op {
     FAKE_CONTAINER_WAIT,
     FAKE_CONTAINER_REMOVE,
     FAKE_CONTAINER_LOG,
+    FAKE_CONTAINER_CHANGES,
     FAKE_LIST,
     FAKE_EVENTS_OPEN,
     FAKE_OPS,
@@ -177,6 +178,10 @@ void fake_engine_emit(fake_engine *fake, const char *role, cordon_event_action a
 void fake_engine_end_events(fake_engine *fake);
 /* A foreign container joins the network of this role. */
 void fake_engine_intrude(fake_engine *fake, const char *role);
+/* The container of this role gets another name, and an event tells of it. name is borrowed. */
+void fake_engine_rename(fake_engine *fake, const char *role, const char *name);
+/* A file is put into the container of this role, and no event tells of it. path is borrowed. */
+void fake_engine_upload(fake_engine *fake, const char *role, const char *path);
 /* The object of this role is removed behind the run's back. */
 void fake_engine_vanish(fake_engine *fake, const char *role);
 

@@ -58,7 +58,8 @@ typedef struct fake_container {
     cordon_run_state state;
     int exit_code;
     bool oom_killed;
-    bool prepared; /* set up by a call of its own, not by an attach */
+    const char *uploaded; /* a path that somebody else added; borrowed */
+    bool prepared;        /* set up by a call of its own, not by an attach */
     bool term;
     bool kill;
     int peer;
@@ -200,6 +201,7 @@ cordon_container_signal_fn fake_container_signal;
 cordon_container_wait_fn fake_container_wait;
 cordon_container_remove_fn fake_container_remove;
 cordon_container_log_fn fake_container_log;
+cordon_container_changes_fn fake_container_changes;
 cordon_list_by_label_fn fake_list_by_label;
 cordon_events_open_fn fake_events_open;
 cordon_events_parse_fn fake_events_parse;

@@ -65,6 +65,7 @@ const char *fake_op_name(fake_op op)
         [FAKE_CONTAINER_WAIT] = "container_wait",
         [FAKE_CONTAINER_REMOVE] = "container_remove",
         [FAKE_CONTAINER_LOG] = "container_log",
+        [FAKE_CONTAINER_CHANGES] = "container_changes",
         [FAKE_LIST] = "list_by_label",
         [FAKE_EVENTS_OPEN] = "events_open",
     };
@@ -197,6 +198,25 @@ void fake_engine_intrude(fake_engine *fake, const char *role)
     fake_network *n = fake_network_of_role(fake, role);
     if (n)
         n->intruder = true;
+    fake_unlock(fake);
+}
+
+void fake_engine_rename(fake_engine *fake, const char *role, const char *name)
+{
+    fake_lock(fake);
+    fake_container *c = fake_container_of_role(fake, role);
+    if (c)
+        c->spec.name = name;
+    fake_unlock(fake);
+    fake_engine_emit(fake, role, CORDON_EVENT_RENAME, "rename");
+}
+
+void fake_engine_upload(fake_engine *fake, const char *role, const char *path)
+{
+    fake_lock(fake);
+    fake_container *c = fake_container_of_role(fake, role);
+    if (c)
+        c->uploaded = path;
     fake_unlock(fake);
 }
 
