@@ -129,8 +129,8 @@ typedef int cordon_image_remove_fn(void *impl, const char *id, cordon_deadline d
 
 /*
  * Creates a network. OVERLAP: the subnet is taken: choose another. CONFLICT: the name is taken.
- * Any warning of the daemon is an ENGINE error that quotes it, with the id in ret_id set if it
- * is known, so that core can remove the network.
+ * WARNED: it was made, and the daemon warned: the message quotes that, and ret_id is set, so that
+ * core can remove the network.
  * ret_facts (NULL: not wanted): on success what the answer tells, as network_inspect but without
  * who is on it; left as it is, empty, by an engine that answers with the id alone.
  */
@@ -159,7 +159,8 @@ typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline
  * Success: it exists in state created, and the daemon warned of nothing.
  * NOTFOUND  the image, a bind source or a network (if not, the start says so) is missing, by name
  * CONFLICT  the name is taken
- * ENGINE    anything else, and every warning (quoted)
+ * WARNED    it was made, and the daemon warned of something; the message quotes it
+ * ENGINE    anything else
  * On failure the container may exist: *ret_id is set as soon as the id is known, success or not
  * (the one output that is not untouched), and core removes it.
  */

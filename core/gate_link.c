@@ -128,6 +128,8 @@ static void link_exit_field(cordon_gate_link *link, const cordon_frame_field *fi
         link->exit_code = (int)value;
     else if (field->tag == CORDON_GATE_EXIT_SIGNAL)
         link->exit_signal = (int)value;
+    else if (field->tag == CORDON_GATE_EXIT_OUTSIDE)
+        link->outside_signal = (int)value;
     else if (field->tag == CORDON_GATE_EXIT_OOM)
         link->out_of_memory = value > 0;
 }

@@ -35,6 +35,7 @@ typedef struct cordon_gate_link {
     int start_errnum;   /* why the command could not be found or executed; else 0 */
     int exit_code;      /* 0..255, or -1 when a signal ended the command */
     int exit_signal;    /* else 0 */
+    int outside_signal; /* first one that somebody sent to the gate from outside; else 0 */
     bool out_of_memory; /* the kernel killed for memory inside the container */
 } cordon_gate_link;
 

@@ -74,6 +74,23 @@ static int make_created(cordon_run *run, cordon_role role, const char *id, int r
     return result != 0 ? result : written;
 }
 
+/*
+ * SECURITY: a warning says that something asked for was not done. What an engine cannot enforce and
+ * the operator accepted is not asked for (plan.c), so there is no warning that is expected.
+ */
+static int make_refuse_warning(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
+{
+    cordon_err cause = *err;
+    char fact[64];
+
+    if (cause.code != CORDON_ERR_WARNED)
+        return -1;
+    cordon_err_clear(err);
+    (void)snprintf(fact, sizeof(fact), "%s.warnings", cordon_role_name(role));
+    return cordon_refuse(&run->refusals[slot], CORDON_REFUSED_WARNING, fact,
+                         "made without a warning", cause.message, err);
+}
+
 /* --- Networks --- */
 
 static int make_network_once(cordon_run *run, cordon_role role, cordon_network_facts *ret_told,
@@ -127,7 +144,7 @@ static int make_network(cordon_run *run, cordon_role role, unsigned slot, cordon
         }
         if (failure.code != CORDON_ERR_OVERLAP) {
             *err = failure;
-            return -1;
+            return make_refuse_warning(run, role, slot, err);
         }
     }
     return CORDON_FAIL(err, CORDON_ERR_OVERLAP,
@@ -195,7 +212,9 @@ static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
 {
     const char *id;
 
-    if (make_container(run, role, err) != 0 || make_check_container(run, role, slot, err) != 0)
+    if (make_container(run, role, err) != 0)
+        return make_refuse_warning(run, role, slot, err);
+    if (make_check_container(run, role, slot, err) != 0)
         return -1;
     /* Podman mounts the worktree with the attach already, so the path is looked at before. */
     if (role == CORDON_ROLE_STEP && cordon_run_check_worktree(run, &run->refusals[slot], err) != 0)

@@ -418,6 +418,22 @@ static int settle_exit(cordon_run *run, cordon_err *err)
     return 0;
 }
 
+/*
+ * A signal that the run did not send: libpod tells of no stop. The same as Docker's kill event,
+ * whatever the command made of it.
+ */
+static int settle_signalled(cordon_run *run, cordon_err *err)
+{
+    char found[64];
+
+    (void)snprintf(found, sizeof(found), "signal %d", run->link.outside_signal);
+    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, "step.signals",
+                        "only what the run itself sends", found, NULL);
+    return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
+                       "somebody else sent %s to the step; how it ended is not to be believed",
+                       found);
+}
+
 /* The gate told that the command's file is not there or cannot be executed. */
 static int settle_not_executed(cordon_run *run)
 {
@@ -494,5 +510,7 @@ int cordon_run_stream(cordon_run *run, cordon_err *err)
     }
     if (run->link.state != CORDON_LINK_ENDED)
         return settle_silent(run, err);
+    if (run->link.outside_signal != 0 && !run->watch.signalled)
+        return settle_signalled(run, err);
     return run->link.start_errnum != 0 ? settle_not_executed(run) : settle_exit(run, err);
 }

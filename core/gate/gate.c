@@ -115,31 +115,39 @@ static int not_executed(int errnum)
                                                  : CORDON_GATE_STATUS_NOT_EXECUTABLE;
 }
 
+static int reply(const cordon_release *release, const char *magic, const cordon_wire_field *fields,
+                 size_t count, cordon_err *err)
+{
+    return cordon_wire_reply(STDOUT_FILENO, magic, fields, count, release->exit_key, err);
+}
+
 static int send_started(const cordon_release *release, int errnum, cordon_err *err)
 {
     cordon_wire_field field = {.tag = CORDON_GATE_STARTED_ERRNUM, .value = (uint64_t)errnum};
-    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_STARTED, field,
-                             (cordon_wire_field){.tag = 0}, release->exit_key, err);
+    return reply(release, CORDON_GATE_MAGIC_STARTED, &field, 1, err);
 }
 
 static int send_not_executed(const cordon_release *release, int errnum, cordon_err *err)
 {
     cordon_wire_field field = {.tag = CORDON_GATE_EXIT_ERRNUM, .value = (uint64_t)errnum};
-    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_EXIT, field,
-                             (cordon_wire_field){.tag = 0}, release->exit_key, err);
+    return reply(release, CORDON_GATE_MAGIC_EXIT, &field, 1, err);
 }
 
 /* A new cgroup counts from 0; a count from before the command is not the command's. */
-static int send_exit(const cordon_release *release, int status, uint64_t oom_kills, cordon_err *err)
+static int send_exit(const cordon_release *release, const cordon_init_end *end, uint64_t oom_kills,
+                     cordon_err *err)
 {
+    int status = end->status;
     cordon_wire_field how = {.tag = CORDON_GATE_EXIT_SIGNAL, .value = (uint64_t)WTERMSIG(status)};
     cordon_wire_field oom = {.tag = oom_kills > 0 ? CORDON_GATE_EXIT_OOM : 0,
                              .value = oom_kills < 255 ? oom_kills : 255};
     if (WIFEXITED(status))
         how = (cordon_wire_field){.tag = CORDON_GATE_EXIT_CODE,
                                   .value = (uint64_t)WEXITSTATUS(status)};
-    return cordon_wire_reply(STDOUT_FILENO, CORDON_GATE_MAGIC_EXIT, how, oom, release->exit_key,
-                             err);
+    cordon_wire_field outside = {.tag = end->outside != 0 ? CORDON_GATE_EXIT_OUTSIDE : 0,
+                                 .value = (uint64_t)end->outside};
+    return reply(release, CORDON_GATE_MAGIC_EXIT, (cordon_wire_field[3]){how, oom, outside}, 3,
+                 err);
 }
 
 /*
@@ -163,17 +171,17 @@ static void await_taken(int signal_fd)
 static int be_init(cordon_release *release, cordon_command *command, int signal_fd,
                    uint64_t oom_before)
 {
-    int status = 0;
+    cordon_init_end end = {0};
     cordon_err err = CORDON_ERR_INIT;
     cordon_release_wipe_texts(release);
-    if (cordon_init_run(command, signal_fd, &release->stdin_bytes, &status, &err) < 0)
+    if (cordon_init_run(command, signal_fd, &release->stdin_bytes, &end, &err) < 0)
         return fail(CORDON_GATE_STATUS_FAILED, &err);
     /* A reader that has gone is no reason for another status; without the frame it is a loss. */
-    if (send_exit(release, status, cordon_kernel_oom_kills() - oom_before, &err) < 0)
+    if (send_exit(release, &end, cordon_kernel_oom_kills() - oom_before, &err) < 0)
         (void)fail(0, &err);
     else
         await_taken(signal_fd);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return WIFEXITED(end.status) ? WEXITSTATUS(end.status) : 128 + WTERMSIG(end.status);
 }
 
 /* The errno is told in a frame, so that core has one error to show and not two. */

@@ -45,7 +45,7 @@ typedef struct init_state {
     cordon_command *command;
     cordon_buf *input;
     int signal_fd;
-    int status;
+    cordon_init_end end;
     bool ended;
 } init_state;
 
@@ -58,18 +58,32 @@ static bool reap(init_state *state)
         if (pid <= 0)
             return pid == 0;
         if (pid == state->command->pid) {
-            state->status = status;
+            state->end.status = status;
             state->ended = true;
         }
     }
 }
 
+/*
+ * SECURITY: kill(2) says who sends it, and a sender outside of the namespace has no number in it.
+ * A process inside that makes up a sender (rt_sigqueueinfo) cannot give it the code of kill(2). So
+ * the command cannot make its own signal look like somebody else's.
+ */
+static void note_signal(init_state *state, const struct signalfd_siginfo *info)
+{
+    if (info->ssi_signo != SIGCHLD && info->ssi_code == SI_USER && info->ssi_pid == 0 &&
+        state->end.outside == 0)
+        state->end.outside = (int)info->ssi_signo;
+}
+
 static void take_signals(init_state *state)
 {
     struct signalfd_siginfo info;
-    while (read(state->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+    while (read(state->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        note_signal(state, &info);
         if (info.ssi_signo != SIGCHLD && !state->ended)
             (void)kill(-state->command->pid, (int)info.ssi_signo);
+    }
     (void)reap(state);
 }
 
@@ -123,7 +137,8 @@ static bool reap_within(init_state *state, cordon_deadline dl)
         struct signalfd_siginfo info;
         if (cordon_deadline_poll(dl, state->signal_fd, POLLIN, "reap", &ready, &ignored) < 0)
             return false;
-        (void)!read(state->signal_fd, &info, sizeof info);
+        if (read(state->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+            note_signal(state, &info);
     }
     return true;
 }
@@ -146,8 +161,8 @@ static void end_rest(init_state *state)
         (void)kill(-1, SIGKILL);
 }
 
-int cordon_init_run(cordon_command *command, int signal_fd, cordon_buf *input, int *ret_status,
-                    cordon_err *err)
+int cordon_init_run(cordon_command *command, int signal_fd, cordon_buf *input,
+                    cordon_init_end *ret_end, cordon_err *err)
 {
     init_state state = {.command = command, .input = input, .signal_fd = signal_fd};
     while (!state.ended)
@@ -155,6 +170,6 @@ int cordon_init_run(cordon_command *command, int signal_fd, cordon_buf *input, i
             return -1;
     finish_input(&state);
     end_rest(&state);
-    *ret_status = state.status;
+    *ret_end = state.end;
     return 0;
 }

@@ -26,12 +26,21 @@ int cordon_init_open_signals(int *ret_signal_fd, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /*
+ * How a command ended.
+ * status   as wait(2) gives it
+ * outside  the first signal that came from outside of the PID namespace, 0 for none
+ */
+typedef struct cordon_init_end {
+    int status;
+    int outside;
+} cordon_init_end;
+
+/*
  * Runs until the command has ended and everything that it left has been ended and reaped (as
  * PID 1: all of the PID namespace; otherwise its process group).
- * @param input       the command's standard input; wiped when it has been delivered
- * @param ret_status  as wait(2) gives it
+ * @param input  the command's standard input; wiped when it has been delivered
  */
-int cordon_init_run(cordon_command *command, int signal_fd, cordon_buf *input, int *ret_status,
-                    cordon_err *err) __attribute__((warn_unused_result));
+int cordon_init_run(cordon_command *command, int signal_fd, cordon_buf *input,
+                    cordon_init_end *ret_end, cordon_err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -122,10 +122,12 @@ enum {
 
 /* EXIT fields: exactly one of code, signal and errnum. */
 enum {
-    CORDON_GATE_EXIT_CODE = 1,   /* u64 0..255 */
-    CORDON_GATE_EXIT_SIGNAL = 2, /* u64 signal number */
-    CORDON_GATE_EXIT_OOM = 3,    /* optional u64: out-of-memory kills that the cgroup counts */
-    CORDON_GATE_EXIT_ERRNUM = 4, /* u64: errno of execve(2), which failed after STARTED */
+    CORDON_GATE_EXIT_CODE = 1,    /* u64 0..255 */
+    CORDON_GATE_EXIT_SIGNAL = 2,  /* u64 signal number */
+    CORDON_GATE_EXIT_OOM = 3,     /* optional u64: out-of-memory kills that the cgroup counts */
+    CORDON_GATE_EXIT_ERRNUM = 4,  /* u64: errno of execve(2), which failed after STARTED */
+    CORDON_GATE_EXIT_OUTSIDE = 5, /* optional u64: first signal from outside of the container, which
+                                     the gate has handed on; the command cannot make one of these */
 };
 
 /*

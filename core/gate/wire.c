@@ -41,18 +41,22 @@ int cordon_wire_write(int fd, const void *bytes, size_t length, cordon_deadline 
     return 0;
 }
 
-static int add_field(cordon_frame *frame, cordon_wire_field field, cordon_err *err)
+static int add_fields(cordon_frame *frame, const cordon_wire_field *fields, size_t count,
+                      cordon_err *err)
 {
-    return field.tag == 0 ? 0 : cordon_frame_add_u64(frame, field.tag, field.value, err);
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].tag != 0 &&
+            cordon_frame_add_u64(frame, fields[i].tag, fields[i].value, err) < 0)
+            return -1;
+    return 0;
 }
 
-int cordon_wire_reply(int fd, const char *magic, cordon_wire_field first, cordon_wire_field second,
+int cordon_wire_reply(int fd, const char *magic, const cordon_wire_field *fields, size_t count,
                       const uint8_t key[CORDON_GATE_NONCE_BYTES], cordon_err *err)
 {
     cordon_auto(cordon_frame) frame = {0};
     if (cordon_frame_init(&frame, magic, CORDON_GATE_REPLY_MAX, err) < 0 ||
-        add_field(&frame, first, err) < 0 || add_field(&frame, second, err) < 0 ||
-        cordon_frame_seal(&frame, key, err) < 0)
+        add_fields(&frame, fields, count, err) < 0 || cordon_frame_seal(&frame, key, err) < 0)
         return -1;
     return cordon_wire_write(fd, frame.bytes.data, frame.bytes.length, cordon_wire_forever(), err);
 }

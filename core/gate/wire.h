@@ -25,7 +25,7 @@ int cordon_wire_write(int fd, const void *bytes, size_t length, cordon_deadline 
     __attribute__((warn_unused_result));
 
 /*
- * One frame of up to two fields, one write(2): below PIPE_BUF, so nothing gets between its bytes.
+ * One frame of a few fields, one write(2): below PIPE_BUF, so nothing gets between its bytes.
  * Waits for a full pipe to be read, however long that takes.
  */
 typedef struct cordon_wire_field {
@@ -33,7 +33,7 @@ typedef struct cordon_wire_field {
     uint64_t value;
 } cordon_wire_field;
 
-int cordon_wire_reply(int fd, const char *magic, cordon_wire_field first, cordon_wire_field second,
+int cordon_wire_reply(int fd, const char *magic, const cordon_wire_field *fields, size_t count,
                       const uint8_t key[CORDON_GATE_NONCE_BYTES], cordon_err *err)
     __attribute__((warn_unused_result));
 

@@ -30,6 +30,7 @@ static const char *const names[] = {
     [CORDON_ERR_ENGINE] = "ENGINE",
     [CORDON_ERR_TAMPERED] = "TAMPERED",
     [CORDON_ERR_INVALID] = "INVALID",
+    [CORDON_ERR_WARNED] = "WARNED",
 };
 
 const char *cordon_code_name(cordon_code code)

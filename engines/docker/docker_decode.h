@@ -46,7 +46,7 @@ void docker_decode_error(const char *body, size_t length, char *ret_text, size_t
 
 /*
  * Answer to a create: {"Id": ..., "Warnings": [...]} or {"Id": ..., "Warning": "..."}. *ret_id is
- * set as soon as it is known. ENGINE: the daemon warned, quoted. INDETERMINATE: it took the
+ * set as soon as it is known. WARNED: the daemon warned, quoted. INDETERMINATE: it took the
  * request and the answer cannot be read.
  */
 int docker_decode_created(const void *json, size_t length, char **ret_id, cordon_err *err)

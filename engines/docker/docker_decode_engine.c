@@ -265,7 +265,7 @@ void docker_decode_error(const char *body, size_t length, char *ret_text, size_t
 
 static int refuse_warning(const char *warning, cordon_err *err)
 {
-    return CORDON_FAIL(err, CORDON_ERR_ENGINE, "docker made it with a warning: %s",
+    return CORDON_FAIL(err, CORDON_ERR_WARNED, "docker made it with a warning: %s",
                        CORDON_QUOTE(warning));
 }
 

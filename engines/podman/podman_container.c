@@ -50,7 +50,7 @@ static int check_warnings(cordon_json root, const char *id, cordon_err *err)
     cordon_json_iter it = cordon_json_iterate(warnings.value);
     if (!cordon_json_next(&it) || cordon_json_as_string(it.value, &first, err) != 0)
         return -1;
-    return CORDON_FAIL(err, CORDON_ERR_ENGINE, "create container %.12s: Podman warns: %s", id,
+    return CORDON_FAIL(err, CORDON_ERR_WARNED, "create container %.12s: Podman warns: %s", id,
                        CORDON_QUOTE(first.text));
 }
 

@@ -98,6 +98,8 @@ static const row rows[] = {
     {kill_it, PROXY, 1U << RUNNING, ALL, "CHANGED", NULL},
     {stop_it, STEP, 1U << LOOK, DOCKER, "CHANGED", NULL},
     {stop_it, STEP, 1U << LOOK, LIBPOD, "MISMATCH", "libpod tells of a stop as of an end"},
+    {stop_it, STEP, 1U << RUNNING, ALL, "CHANGED", NULL},
+    {term_it, STEP, 1U << RUNNING, ALL, "CHANGED", "the gate's exit note tells of the signal"},
     {attach_again, STEP, STARTED, ALL, "CHANGED", NULL},
     {attach_again, STEP, RELEASE_TOO, DOCKER, "CHANGED", "libpod ends the gate's input with it"},
     {attach_again, PROXY, EARLY | 1U << RUNNING, ALL, "CHANGED", NULL},

@@ -243,7 +243,7 @@ static const lie lies[] = {
     {"half an answer", NULL, half, NULL, "error,not_started", 125, NULL, ""},
     {"an empty answer", NULL, nothing, NULL, "error,not_started", 125, NULL, ""},
     {"the least of an answer", NULL, least, NULL, "refused,error,not_started", 0, NULL, ""},
-    {"a warning", NULL, warned, NULL, "error,not_started,refused", 0, NULL, "no memory limit"},
+    {"a warning", NULL, warned, NULL, "refused", 126, "WARNING", "no memory limit"},
     {"the answer to a create is lost", NULL, lost, NULL, "error,not_started", 125, NULL, ""},
     {"an answer after the deadline", NULL, late, NULL, "deadline", 124, NULL, ""},
     {"a start that is none", not_started, NULL, NULL, "deadline,error,not_started,refused", 0, NULL,

@@ -308,6 +308,12 @@ bool stop_it(stage *s)
     return on_target(s, "POST", real_is_docker() ? "/stop?t=0" : "/stop?timeout=0", NULL);
 }
 
+/* TERM, and time to end by it. */
+bool term_it(stage *s)
+{
+    return on_target(s, "POST", real_is_docker() ? "/stop?t=5" : "/stop?timeout=5", NULL);
+}
+
 bool commit_it(stage *s)
 {
     char path[160];
@@ -366,6 +372,7 @@ const char *stage_name(change_fn *change)
         {start_it, "start by another"},
         {kill_it, "kill"},
         {stop_it, "stop"},
+        {term_it, "stop with TERM"},
         {attach_again, "second attach"},
         {commit_it, "commit"},
     };

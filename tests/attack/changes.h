@@ -38,6 +38,7 @@ change_fn pause_it;
 change_fn start_it;
 change_fn kill_it;
 change_fn stop_it;
+change_fn term_it;
 change_fn attach_again;
 change_fn commit_it;
 change_fn download;

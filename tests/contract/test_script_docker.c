@@ -180,7 +180,7 @@ static void network_creates_are_judged_by_their_answer(void)
     static const answer answers[] = {
         {{.status = 201, .json = "{\"Id\":\"" HEX "\",\"Warning\":\"\"}"}, CORDON_OK, "", true},
         {{.status = 201, .json = "{\"Id\":\"" HEX "\",\"Warning\":\"exists twice\"}"},
-         CORDON_ERR_ENGINE,
+         CORDON_ERR_WARNED,
          "exists twice",
          true},
         {{.status = 201, .json = "{\"Id\":\"" HEX "\""}, CORDON_ERR_INDETERMINATE, "", false},
@@ -227,7 +227,7 @@ static void container_creates_are_judged_by_their_answer(void)
         {{.status = 201,
           .json = "{\"Id\":\"" HEX "\",\"Warnings\":[\"Your kernel does not support "
                   "pids limit\"]}"},
-         CORDON_ERR_ENGINE,
+         CORDON_ERR_WARNED,
          "pids limit",
          true},
         {{.status = 404, .json = "{\"message\":\"No such image: sha256:1\"}"},

@@ -113,7 +113,7 @@ static void any_warning_refuses_and_the_id_is_known(void)
         cordon_autofree char *id = NULL;
         cordon_err err = CORDON_ERR_INIT;
         REQUIRE(rig_start(&r, steps, COUNT(steps)));
-        CHECK_FAILS(ops->container_create(r.impl, &spec, soon(), &id, &err), err, CORDON_ERR_ENGINE,
+        CHECK_FAILS(ops->container_create(r.impl, &spec, soon(), &id, &err), err, CORDON_ERR_WARNED,
                     "limits are ignored");
         CHECK_STR(id, ID);
     }

@@ -74,6 +74,8 @@ static void a_container_that_is_renamed_killed_or_removed(void)
     static const change changes[] = {
         {"rename", "POST", "/rename?name=cordon-renamed", OF(step), NULL, "rename"},
         {"kill", "POST", "/kill?signal=KILL", OF(step), NULL, "step"},
+        /* The gate hands the TERM on, and the command ends by it as by itself. */
+        {"stop", "POST", "/stop?t=5&timeout=5", OF(step), NULL, "step"},
         {"proxy killed", "POST", "/kill?signal=KILL", OF(proxy), NULL, "proxy"},
         {"proxy removed", "DELETE", "?force=true", OF(proxy), NULL, "proxy"},
     };

@@ -70,7 +70,7 @@ int fake_container_create(void *impl, const cordon_container_spec *spec, cordon_
     rc = fake_leave(&s, rc, err);
     /* A warning of the daemon is an error that comes with the id; a lost answer has none. */
     if (rc == 0 ||
-        (id && s.fault && s.fault->kind == FAKE_FAULT_AFTER && s.fault->code == CORDON_ERR_ENGINE))
+        (id && s.fault && s.fault->kind == FAKE_FAULT_AFTER && s.fault->code == CORDON_ERR_WARNED))
         *ret_id = CORDON_TAKE(id);
     return rc;
 }

@@ -141,6 +141,7 @@ typedef enum fake_gate_fault {
  * stays         runs until a signal comes
  * ignores_term  only KILL ends it
  * oom           the kernel kills it for memory
+ * outside_signal  the gate tells that it got this one from outside
  */
 typedef struct fake_step {
     fake_gate_fault fault;
@@ -153,6 +154,7 @@ typedef struct fake_step {
     bool oom;
     int exit_code;
     int exit_signal;
+    int outside_signal;
 } fake_step;
 void fake_engine_step(fake_engine *fake, const fake_step *step);
 

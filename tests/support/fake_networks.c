@@ -145,7 +145,7 @@ int fake_network_create(void *impl, const cordon_network_spec *spec, cordon_dead
     rc = fake_leave(&s, rc, err);
     /* A warning of the daemon is an error that comes with the id; a lost answer has none. */
     if (rc == 0 ||
-        (id && s.fault && s.fault->kind == FAKE_FAULT_AFTER && s.fault->code == CORDON_ERR_ENGINE))
+        (id && s.fault && s.fault->kind == FAKE_FAULT_AFTER && s.fault->code == CORDON_ERR_WARNED))
         *ret_id = CORDON_TAKE(id);
     return rc;
 }

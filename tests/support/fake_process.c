@@ -251,10 +251,17 @@ static void send_exit(const gate *g, int code, int signal_number)
     note_field fields[] = {
         {signal_number ? CORDON_GATE_EXIT_SIGNAL : CORDON_GATE_EXIT_CODE,
          (uint64_t)(signal_number ? signal_number : code)},
-        {CORDON_GATE_EXIT_OOM, 1},
+        {0},
+        {0},
     };
+    size_t count = 1;
+    if (g->script.oom)
+        fields[count++] = (note_field){CORDON_GATE_EXIT_OOM, 1};
+    if (g->script.outside_signal)
+        fields[count++] =
+            (note_field){CORDON_GATE_EXIT_OUTSIDE, (uint64_t)g->script.outside_signal};
     if (g->script.fault != FAKE_GATE_NO_EXIT)
-        send_note(g, CORDON_GATE_MAGIC_EXIT, fields, g->script.oom ? 2 : 1,
+        send_note(g, CORDON_GATE_MAGIC_EXIT, fields, count,
                   g->script.fault == FAKE_GATE_FORGED_EXIT);
     if (g->script.fault == FAKE_GATE_TALKS_AFTER_EXIT)
         put_text(g->c, CORDON_STDCOPY_STDOUT, "after the end\n");

@@ -52,6 +52,7 @@ typedef struct rig {
     int64_t code;    /* of EXIT; -1 */
     int64_t signal;  /* of EXIT; -1 */
     int64_t errnum;  /* of EXIT; -1 */
+    int64_t outside; /* of EXIT; -1 */
     size_t output;   /* where in out the command's output begins, and its length */
     size_t output_length;
 } rig;
@@ -115,7 +116,8 @@ static inline bool rig_start(rig *r, int mode, const char *wait_ms)
                .started = -1,
                .code = -1,
                .signal = -1,
-               .errnum = -1};
+               .errnum = -1,
+               .outside = -1};
     (void)signal(SIGPIPE, SIG_IGN);
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ||
         pipe2(pids, O_CLOEXEC) < 0)
@@ -291,6 +293,8 @@ static inline bool rig_reply(rig *r, const char *magic, const char *bytes, size_
             r->signal = (int64_t)value;
         else if (field.tag == CORDON_GATE_EXIT_ERRNUM)
             r->errnum = (int64_t)value;
+        else if (field.tag == CORDON_GATE_EXIT_OUTSIDE)
+            r->outside = (int64_t)value;
     }
     return true;
 }
@@ -306,10 +310,11 @@ static inline void rig_take_apart(rig *r)
         need == 0 && rig_reply(r, CORDON_GATE_MAGIC_STARTED, r->out.data, total))
         r->output = total;
     r->output_length = r->out.length - r->output;
-    /* The last frame: one field of 8 bytes, or two. */
+    /* The last frame: one field of 8 bytes, or two, or three. */
     static const size_t sizes[] = {CORDON_FRAME_OVERHEAD_BYTES + 14,
-                                   CORDON_FRAME_OVERHEAD_BYTES + 28};
-    for (size_t i = 0; i < 2; i++)
+                                   CORDON_FRAME_OVERHEAD_BYTES + 28,
+                                   CORDON_FRAME_OVERHEAD_BYTES + 42};
+    for (size_t i = 0; i < 3; i++)
         if (r->output_length >= sizes[i] &&
             rig_reply(r, CORDON_GATE_MAGIC_EXIT, r->out.data + r->out.length - sizes[i],
                       sizes[i])) {

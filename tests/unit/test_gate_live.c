@@ -352,6 +352,36 @@ STORY(signals_reach_the_command, 0)
     CHECK(rig_output_is(&r, "ready\ngot usr1\n"));
 }
 
+/* The exit note tells of it, also when the command makes an end of its own out of it. */
+STORY(a_signal_from_outside_is_told, RIG_NAMESPACE)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE(rig_start(&r, mode, "20000") && rig_report(&r));
+    REQUIRE(rig_send_release(&r, &(rig_release){.argv = {"sh", "-c",
+                                                         "trap 'exit 9' TERM; echo ready;"
+                                                         "while :; do sleep 0.05; done"},
+                                                .env = {PATH_ENV}}));
+    while (!(r.out.length > 0 && memmem(r.out.data, r.out.length, "ready\n", 6)))
+        REQUIRE(rig_read(&r, r.from, &r.out));
+    CHECK(kill(r.gate, SIGTERM) == 0);
+    rig_finish(&r);
+    CHECK_INT(r.code, 9);
+    CHECK_INT(r.outside, SIGTERM);
+}
+
+/* What a command sends to its own init is nobody else's doing. */
+STORY(a_signal_of_the_commands_own_is_not_told_as_anothers, RIG_NAMESPACE)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE(rig_run(&r, mode,
+                    &(rig_release){.argv = {"sh", "-c",
+                                            "trap 'exit 9' TERM; kill -TERM 1;"
+                                            "while :; do sleep 0.05; done"},
+                                   .env = {PATH_ENV}}));
+    CHECK_INT(r.code, 9);
+    CHECK_INT(r.outside, -1);
+}
+
 /* Orphans that hold stdout open, one of them deaf to TERM: the stream ends all the same. */
 STORY(as_init_it_leaves_no_process_behind, RIG_NAMESPACE)
 {
@@ -534,8 +564,10 @@ CORDON_TEST_MAIN("gate_live", BOTH(a_released_command_runs_and_its_exit_is_told)
                  BOTH(a_late_release_releases_nothing), BOTH(a_command_that_is_not_there_is_told),
                  BOTH(a_file_that_is_no_program_is_told), BOTH(a_missing_folder_is_a_failure),
                  BOTH(a_landlock_that_the_kernel_lacks_is_a_failure),
-                 BOTH(signals_reach_the_command), BOTH(as_init_it_leaves_no_process_behind),
-                 BOTH(as_init_it_survives_the_command), BOTH(the_command_cannot_look_into_the_gate),
+                 BOTH(signals_reach_the_command), BOTH(a_signal_from_outside_is_told),
+                 BOTH(a_signal_of_the_commands_own_is_not_told_as_anothers),
+                 BOTH(as_init_it_leaves_no_process_behind), BOTH(as_init_it_survives_the_command),
+                 BOTH(the_command_cannot_look_into_the_gate),
                  BOTH(a_leaked_descriptor_is_reported_and_not_passed_on),
                  BOTH(the_report_tells_of_itself), BOTH(the_fence_lets_only_its_own_program_run),
                  BOTH(a_command_outside_the_fence_is_not_executed),

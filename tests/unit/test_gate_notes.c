@@ -125,6 +125,8 @@ static void an_exit_note_names_one_way_of_ending(void)
         {{{CORDON_GATE_EXIT_SIGNAL, 9}}, 1, true, -1, 9, false},
         {{{CORDON_GATE_EXIT_SIGNAL, 9}, {CORDON_GATE_EXIT_OOM, 2}}, 2, true, -1, 9, true},
         {{{CORDON_GATE_EXIT_CODE, 1}, {CORDON_GATE_EXIT_OOM, 0}}, 2, true, 1, 0, false},
+        {{{CORDON_GATE_EXIT_CODE, 1}, {CORDON_GATE_EXIT_OUTSIDE, 15}}, 2, true, 1, 0, false},
+        {{{CORDON_GATE_EXIT_OUTSIDE, 15}}, 1, false, 0, 0, false},
         {{{0, 0}}, 0, false, 0, 0, false},
         {{{CORDON_GATE_EXIT_OOM, 1}}, 1, false, 0, 0, false},
         {{{CORDON_GATE_EXIT_CODE, 256}}, 1, false, 0, 0, false},
@@ -155,6 +157,8 @@ static void an_exit_note_names_one_way_of_ending(void)
         CHECK_INT(value.link.exit_code, cases[i].code);
         CHECK_INT(value.link.exit_signal, cases[i].signal);
         CHECK(value.link.out_of_memory == cases[i].out_of_memory);
+        CHECK_INT(value.link.outside_signal,
+                  cases[i].fields[1].tag == CORDON_GATE_EXIT_OUTSIDE ? 15 : 0);
     }
 }
 

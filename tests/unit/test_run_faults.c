@@ -70,7 +70,7 @@ static const cordon_code codes[] = {
     CORDON_ERR_NOMEM,       CORDON_ERR_TIMEOUT,  CORDON_ERR_NOTFOUND,      CORDON_ERR_CONFLICT,
     CORDON_ERR_UNSUPPORTED, CORDON_ERR_PROTOCOL, CORDON_ERR_INDETERMINATE, CORDON_ERR_CANCELLED,
     CORDON_ERR_UNREACHABLE, CORDON_ERR_SYSTEM,   CORDON_ERR_OVERLAP,       CORDON_ERR_ENGINE,
-    CORDON_ERR_INVALID,
+    CORDON_ERR_INVALID,     CORDON_ERR_WARNED,
 };
 #define CODES (sizeof codes / sizeof codes[0])
 
@@ -81,7 +81,7 @@ static const cordon_code codes[] = {
 static bool is_declined(cordon_code code)
 {
     return code != CORDON_ERR_NOMEM && code != CORDON_ERR_PROTOCOL &&
-           code != CORDON_ERR_INDETERMINATE;
+           code != CORDON_ERR_INDETERMINATE && code != CORDON_ERR_WARNED;
 }
 
 static bool is_create(const position *at)
@@ -116,6 +116,8 @@ static const char *wanted_kind(const position *at, fake_fault_kind kind, cordon_
     case MAKE:
         if (at->op == FAKE_NETWORK_CREATE && code == CORDON_ERR_OVERLAP)
             return "exited";
+        if (is_create(at) && code == CORDON_ERR_WARNED)
+            return "refused";
         if ((at->op == FAKE_CONTAINER_ATTACH && code == CORDON_ERR_NOTFOUND) ||
             (at->op == FAKE_CONTAINER_START &&
              (code == CORDON_ERR_NOTFOUND || code == CORDON_ERR_CONFLICT)))
@@ -155,9 +157,25 @@ static const char *case_name(const fault_case *c, char *text, size_t size)
     return text;
 }
 
+/* RL4: with the text of the warning. */
+static void check_warning(const fault_case *c, const char *name)
+{
+    char fact[64];
+    (void)snprintf(fact, sizeof fact, "%s.warnings", c->at->role);
+    TEST_RECORDF(strcmp(c->outcome.refusal, "CORDON_REFUSED_WARNING") == 0 &&
+                     strcmp(c->outcome.fact, fact) == 0 && c->outcome.status == 126 &&
+                     strstr(c->outcome.message, "scripted failure") != NULL,
+                 "%s: %s %s, %d: %s", name, c->outcome.refusal, c->outcome.fact, c->outcome.status,
+                 c->outcome.message);
+}
+
 /* Gone, or - a conflict before the start - changed by somebody else. */
 static void check_refusal(const fault_case *c, const char *name)
 {
+    if (c->fault.code == CORDON_ERR_WARNED) {
+        check_warning(c, name);
+        return;
+    }
     bool gone = c->fault.code == CORDON_ERR_NOTFOUND;
     bool step = c->at->role && strcmp(c->at->role, "step") == 0;
     const char *code = gone ? "CORDON_REFUSED_FOREIGN" : "CORDON_REFUSED_CHANGED";
@@ -189,11 +207,10 @@ static bool is_sound(const position *at, fake_fault_kind kind, cordon_code code)
     /* A network that is in use is not removed. */
     if (at->op == FAKE_NETWORK_REMOVE && code == CORDON_ERR_CONFLICT)
         return kind == FAKE_FAULT_BEFORE;
+    /* A create that was carried out is warned of, and nothing else is. */
     if (!is_create(at))
-        return true;
-    if (kind == FAKE_FAULT_BEFORE)
-        return is_declined(code);
-    return !is_declined(code) || code == CORDON_ERR_ENGINE;
+        return code != CORDON_ERR_WARNED;
+    return is_declined(code) == (kind == FAKE_FAULT_BEFORE);
 }
 
 static void check_all(fake_fault_kind kind)

@@ -4,6 +4,8 @@
  * them, and whoever stands in their place. Found before the release it refuses, after it the
  * run is tampered, with the fact; and nothing foreign is touched.
  */
+#include <signal.h>
+
 #include "invocation.h"
 #include "support/run_case.h"
 
@@ -96,6 +98,41 @@ static void without_the_list_of_changes_nothing_is_vouched_for(void)
         CHECK(fake_engine_released(run.fake, &release) == (nth == 2));
         CHECK_INT(fake_engine_left(run.fake), 0);
     }
+}
+
+/* --- Signals ---------------------------------------------------------------------------------- */
+
+/* The gate hands it on, so the command's end looks like any other. */
+static void a_signal_that_the_run_did_not_send_is_tampering(void)
+{
+    static const fake_step steps[] = {
+        {.exit_signal = SIGTERM, .outside_signal = SIGTERM},
+        {.exit_code = 0, .outside_signal = SIGHUP},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        cordon_auto(fake_run) run = {0};
+        REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.podman = true}) ? 0 : -1, run.err);
+        fake_engine_step(run.fake, &steps[i]);
+        REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+        CHECK_STR(run.result.kind_name, "tampered");
+        CHECK_STR(run.result.refusal_code, "CORDON_REFUSED_CHANGED");
+        CHECK_STR(run.result.refusal_fact, "step.signals");
+        CHECK_INT(run.result.status, 126);
+        CHECK(run.result.cleanup_complete);
+    }
+}
+
+static void our_own_signal_is_no_tampering(void)
+{
+    cordon_auto(fake_run) run = {0};
+    const fake_step step = {.stays = true, .outside_signal = SIGTERM};
+    REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.podman = true, .deadline_ms = 1500}) ? 0
+                                                                                             : -1,
+               run.err);
+    fake_engine_step(run.fake, &step);
+    REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+    CHECK_STR(run.result.kind_name, "deadline");
+    CHECK_INT(run.result.status, 124);
 }
 
 /* --- Gone ------------------------------------------------------------------------------------- */
@@ -243,6 +280,8 @@ static void whoever_takes_the_name_of_a_renamed_step_is_reported(void)
 
 CORDON_TEST_MAIN("run_meddled", TEST(files_put_into_a_container_are_found),
                  TEST(without_the_list_of_changes_nothing_is_vouched_for),
+                 TEST(a_signal_that_the_run_did_not_send_is_tampering),
+                 TEST(our_own_signal_is_no_tampering),
                  TEST(what_is_gone_before_we_remove_it_is_tampering),
                  TEST(what_goes_right_before_our_removal_is_tampering),
                  TEST(what_our_own_removal_took_is_no_tampering),

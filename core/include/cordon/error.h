@@ -39,6 +39,7 @@ typedef enum cordon_code {
     CORDON_ERR_ENGINE = 14,       /* the engine reports a failure of its own */
     CORDON_ERR_TAMPERED = 15,     /* an object of the run was changed by somebody else */
     CORDON_ERR_INVALID = 16,      /* an argument or a handle that the library did not make */
+    CORDON_ERR_WARNED = 17,       /* the engine made an object and warned of something */
 } cordon_code;
 
 /* Longest message with its final NUL; longer text is cut with "...". */
