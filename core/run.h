@@ -5,7 +5,8 @@
  *   prepare.c     what must be known and there before the first create
  *   make.c        create and start, concurrently where ids allow
  *   revalidate.c  the final revalidation and the permit that only it can make
- *   stream.c      release, streaming, deadline and cancel, settling
+ *   stream.c      release, streaming, deadline and cancel
+ *   settle.c      what a command that ended came to
  *   dispose.c     removal by id, verified
  */
 #ifndef CORDON_RUN_H
@@ -198,6 +199,9 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
  * us end it, and fills the receipt's result. -1 only for what is no result of the command.
  */
 int cordon_run_stream(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Its last part: what a command that ended by itself, or by somebody else, came to. */
+int cordon_run_settle(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
 /* Removes everything that was asked for and verifies it; leftovers go into the receipt. */
 void cordon_run_dispose(cordon_run *run);

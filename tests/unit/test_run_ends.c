@@ -38,6 +38,8 @@ static const position before[] = {
     {FAKE_NETWORK_INSPECT, "egress-network", 1},
     {FAKE_CONTAINER_INSPECT, "proxy", 2},
     {FAKE_CONTAINER_INSPECT, "step", 2},
+    {FAKE_CONTAINER_CHANGES, "proxy", 1},
+    {FAKE_CONTAINER_CHANGES, "step", 1},
 };
 #define BEFORE (sizeof before / sizeof before[0])
 

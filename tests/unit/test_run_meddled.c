@@ -221,7 +221,7 @@ static void replace_network(void *context, fake_engine *fake, fake_op op, const 
         return;
     fake_engine_vanish(fake, "vendor-network");
     (void)!fake_engine_docker.network_create(fake, &spec, cordon_deadline_in_ms(10000, -1), &id,
-                                             &err);
+                                             NULL, &err);
 }
 
 static void a_stand_in_without_our_labels_is_left_and_reported(void)
