@@ -226,6 +226,18 @@ static int expect_limits(cordon_container_facts *facts, const cordon_container_s
                                  (long long)limits->user_processes);
 }
 
+/*
+ * Cordon asks for no OCI runtime of its own, so it is the engine's default. An engine that does not
+ * name its default has none that a container's could be held against.
+ */
+static int expect_runtime_name(const cordon_plan *plan, cordon_container_facts *facts,
+                               cordon_err *err)
+{
+    const char *name = plan->input.engine->runtime;
+
+    return cordon_fact_text_set(&facts->runtime, name != NULL ? name : "", err);
+}
+
 static int expect_life(cordon_container_facts *facts, const cordon_container_spec *spec,
                        cordon_err *err)
 {
@@ -249,7 +261,8 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
         expect_privileges(&facts, err) != 0 || expect_namespaces(&facts, spec, err) != 0 ||
         expect_mounts(&facts, spec, err) != 0 ||
         expect_network_side(&facts, spec, round, err) != 0 ||
-        expect_limits(&facts, spec, err) != 0 || expect_life(&facts, spec, err) != 0)
+        expect_limits(&facts, spec, err) != 0 || expect_life(&facts, spec, err) != 0 ||
+        expect_runtime_name(plan, &facts, err) != 0)
         return -1;
     if (is_step && plan->input.step_image_labels != NULL &&
         expect_set(&facts.labels,

@@ -64,8 +64,7 @@ const cordon_rule cordon_container_rules[] = {
     CONTAINER(masked_paths, SUPERSET, SEEN_BY("kernel.masked")),
     CONTAINER(readonly_paths, SUPERSET, SEEN_BY("kernel.masked")),
     CONTAINER(extra_groups, SET, EXACT),
-    HARMLESS(runtime, "the engine's own default: Cordon never asks for another, and what it "
-                      "made of the container is in the gate's report"),
+    CONTAINER(runtime, TEXT, EXACT),
     ROW(cordon_container_facts, runtime_config, TEXT, MISMATCH, 0,
         .why = "what stands there is compared (the runtime's table); here it must stay the same "
                "from one reading to the next"),

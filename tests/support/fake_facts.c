@@ -66,7 +66,7 @@ static int container_texts(const fake_container *c, cordon_container_facts *f, c
         {&f->stop_signal, "SIGTERM"},
         {&f->apparmor_profile, ""},
         {&f->selinux_label, ""},
-        {&f->runtime, "runc"},
+        {&f->runtime, c->fake->podman ? "crun" : "runc"},
         {&f->runtime_config, c->fake->podman ? FAKE_RUNTIME_CONFIG : NULL},
         {&f->pid_mode, "private"},
         {&f->ipc_mode, "private"},

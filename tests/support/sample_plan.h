@@ -41,6 +41,7 @@ static inline bool sample_input(sample_run *run)
 
     if (!CHECK_OK(cordon_owner_init(&run->owner, 1000, &err), err))
         return false;
+    run->engine.runtime = (char *)(uintptr_t) "runc"; /* borrowed: never cleared */
     run->engine.can = CORDON_CAN_LIMIT_MEMORY | CORDON_CAN_LIMIT_CPU | CORDON_CAN_LIMIT_PIDS;
     run->hosts[0] = (cordon_plan_host){"api.example.com", NULL};
     run->hosts[1] = (cordon_plan_host){"llm.example.com", "10.0.8.4:8443"};
