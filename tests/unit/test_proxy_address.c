@@ -107,7 +107,7 @@ static cordon_address read_address(const char *text)
     return address;
 }
 
-static void every_class_is_refused_by_name_and_its_neighbours_are_not(void)
+static void DN3_every_class_is_refused_by_name_and_its_neighbours_are_not(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cordon_address address = read_address(rows[i].text);
@@ -142,7 +142,7 @@ static void an_address_survives_text_and_socket_form(void)
     }
 }
 
-static void a_mixed_answer_keeps_the_public_addresses_and_says_what_it_refused(void)
+static void DN3_a_mixed_answer_keeps_the_public_addresses_and_says_what_it_refused(void)
 {
     const cordon_address raw[] = {read_address("169.254.169.254"), read_address("8.8.8.8"),
                                   read_address("::1"), read_address("2606:4700::1")};
@@ -158,7 +158,7 @@ static void a_mixed_answer_keeps_the_public_addresses_and_says_what_it_refused(v
     cordon_resolved_unref(resolved);
 }
 
-static void an_answer_without_public_address_is_told_from_an_empty_one(void)
+static void DN3_an_answer_without_public_address_is_told_from_an_empty_one(void)
 {
     const cordon_address raw[] = {read_address("10.0.0.5"), read_address("::ffff:10.0.0.1")};
     cordon_resolved *resolved = cordon_resolved_new(raw, 2, 443);
@@ -171,7 +171,8 @@ static void an_answer_without_public_address_is_told_from_an_empty_one(void)
     cordon_resolved_unref(resolved);
 }
 
-CORDON_TEST_MAIN("proxy_address", TEST(every_class_is_refused_by_name_and_its_neighbours_are_not),
+CORDON_TEST_MAIN("proxy_address",
+                 TEST(DN3_every_class_is_refused_by_name_and_its_neighbours_are_not),
                  TEST(an_unknown_family_is_refused), TEST(an_address_survives_text_and_socket_form),
-                 TEST(a_mixed_answer_keeps_the_public_addresses_and_says_what_it_refused),
-                 TEST(an_answer_without_public_address_is_told_from_an_empty_one))
+                 TEST(DN3_a_mixed_answer_keeps_the_public_addresses_and_says_what_it_refused),
+                 TEST(DN3_an_answer_without_public_address_is_told_from_an_empty_one))

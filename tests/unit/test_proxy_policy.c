@@ -5,7 +5,7 @@
 #include "proxy/options.h"
 #include "support/test.h"
 
-static void entries_that_are_no_whole_host_are_refused_by_name(void)
+static void HM4_entries_that_are_no_whole_host_are_refused_by_name(void)
 {
     static const char *const entries[] = {
         "*",         "*.",           ".",         "",           "*.test",     "ok test",
@@ -45,7 +45,7 @@ static void labels_and_names_have_the_bounds_of_dns(void)
     CHECK_FAILS(cordon_policy_allow(&policy, name, &err), err, CORDON_ERR_CONFIG, "whole host");
 }
 
-static void a_pin_matches_the_whole_name_in_any_letter_case_and_nothing_else(void)
+static void HM3_a_pin_matches_the_whole_name_in_any_letter_case_and_nothing_else(void)
 {
     static const char *const others[] = {
         "notok.test", "ok.test.evil.test", "sub.ok.test", "ok.tes", "ok.testx", "ok.test.", "",
@@ -199,9 +199,9 @@ static void options_that_are_not_given_have_their_documented_value(void)
     CHECK_INT(options.listen.bytes[3], 2);
 }
 
-CORDON_TEST_MAIN("proxy_policy", TEST(entries_that_are_no_whole_host_are_refused_by_name),
+CORDON_TEST_MAIN("proxy_policy", TEST(HM4_entries_that_are_no_whole_host_are_refused_by_name),
                  TEST(labels_and_names_have_the_bounds_of_dns),
-                 TEST(a_pin_matches_the_whole_name_in_any_letter_case_and_nothing_else),
+                 TEST(HM3_a_pin_matches_the_whole_name_in_any_letter_case_and_nothing_else),
                  TEST(the_number_of_pins_is_bounded),
                  TEST(only_a_pinned_host_is_mapped_once_to_a_real_address),
                  TEST(options_are_exact_and_name_what_is_wrong),

@@ -298,7 +298,7 @@ static void slow_readers_hold_back_their_writers_with_and_without_pipes(void)
     rig_clear(&rig);
 }
 
-static void a_tunnel_is_idle_only_when_both_directions_are_quiet(void)
+static void PP5_a_tunnel_is_idle_only_when_both_directions_are_quiet(void)
 {
     proxy_rig rig;
     int fd;
@@ -323,7 +323,7 @@ static void a_tunnel_is_idle_only_when_both_directions_are_quiet(void)
     rig_clear(&rig);
 }
 
-static void no_deadline_of_the_request_applies_to_an_open_tunnel(void)
+static void PP5_no_deadline_of_the_request_applies_to_an_open_tunnel(void)
 {
     proxy_rig rig;
     int fd;
@@ -387,6 +387,6 @@ CORDON_TEST_MAIN("proxy_tunnel", TEST(bytes_in_the_same_write_as_the_head_are_tu
                  TEST(half_close_passes_through_both_ways),
                  TEST(bulk_both_ways_arrives_whole_and_is_counted),
                  TEST(slow_readers_hold_back_their_writers_with_and_without_pipes),
-                 TEST(a_tunnel_is_idle_only_when_both_directions_are_quiet),
-                 TEST(no_deadline_of_the_request_applies_to_an_open_tunnel),
+                 TEST(PP5_a_tunnel_is_idle_only_when_both_directions_are_quiet),
+                 TEST(PP5_no_deadline_of_the_request_applies_to_an_open_tunnel),
                  TEST(a_reset_ends_the_tunnel_on_both_sides))

@@ -110,7 +110,7 @@ static const struct {
     {"platform.claude.com", "is a login host"},
 };
 
-static void only_exact_host_names_are_pinned(void)
+static void HM4_only_exact_host_names_are_pinned(void)
 {
     for (size_t i = 0; i < sizeof good_hosts / sizeof good_hosts[0]; i++) {
         cordon_err err = CORDON_ERR_INIT;
@@ -343,7 +343,7 @@ static void the_shipped_examples_are_valid(void)
 }
 
 CORDON_TEST_MAIN("vendor", TEST(the_built_in_vendors_are_frozen),
-                 TEST(a_definition_is_read_exactly), TEST(only_exact_host_names_are_pinned),
+                 TEST(a_definition_is_read_exactly), TEST(HM4_only_exact_host_names_are_pinned),
                  TEST(a_name_of_more_than_253_bytes_is_refused),
                  TEST(upstream_addresses_are_exact_and_dialable),
                  TEST(wrong_definitions_name_file_line_and_key),
