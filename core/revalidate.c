@@ -214,10 +214,10 @@ static int check_looks(cordon_run *run, cordon_err *err)
 int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
 {
     cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
-    if (check_looks(run, err) != 0 ||
+    /* The worktree before the gate's view of it: a folder that has changed is told by its path. */
+    if (check_looks(run, err) != 0 || cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||
         cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
             0 ||
-        cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||
         cordon_watch_drain(&run->watch, &run->refusals[0], err) != 0 ||
         check_silence(run, err) != 0 ||
         cordon_deadline_check(run->dl, "the final revalidation", err) != 0)

@@ -325,7 +325,7 @@ static void check_drop(cordon_role role, const char *path, unsigned counts[5])
                  "%s without %s: %s", name, path, refusal.fact);
 }
 
-static void ea5_every_dropped_field_is_confirmed_or_refused(void)
+static void EA5_every_dropped_field_is_confirmed_or_refused(void)
 {
     unsigned counts[5] = {0};
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
@@ -362,7 +362,7 @@ static void check_hostile(const hostile *h)
                  h->code ? code : "declined", fact, message);
 }
 
-static void ea5_every_changed_field_is_refused_by_its_fact(void)
+static void EA5_every_changed_field_is_refused_by_its_fact(void)
 {
     const hostile *rows = real_is_docker() ? docker_hostiles : podman_hostiles;
     size_t count = real_is_docker() ? sizeof docker_hostiles / sizeof docker_hostiles[0]
@@ -437,7 +437,7 @@ static void check_whole(const hostile *h)
     EXPECT_NOTHING_LEFT(&o);
 }
 
-static void ea5_a_run_with_a_changed_create_is_refused(void)
+static void EA5_a_run_with_a_changed_create_is_refused(void)
 {
     for (size_t i = 0; i < sizeof whole_runs / sizeof whole_runs[0]; i++) {
         if ((whole_runs[i].engines & engine_bit()) != 0)
@@ -446,6 +446,6 @@ static void ea5_a_run_with_a_changed_create_is_refused(void)
 }
 
 REAL_MAIN("attack_creates", TEST(an_honest_create_is_accepted),
-          TEST(ea5_every_dropped_field_is_confirmed_or_refused),
-          TEST(ea5_every_changed_field_is_refused_by_its_fact), TEST(the_bench_is_cleared),
-          TEST(ea5_a_run_with_a_changed_create_is_refused))
+          TEST(EA5_every_dropped_field_is_confirmed_or_refused),
+          TEST(EA5_every_changed_field_is_refused_by_its_fact), TEST(the_bench_is_cleared),
+          TEST(EA5_a_run_with_a_changed_create_is_refused))

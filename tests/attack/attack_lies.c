@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cases EA1, EA2, EA4 and "the lying daemon": answers that are another object's, swapped, stale,
- * repeated, cut, late or invented, and streams whose bytes are not what was written. No such run
- * exits well, none releases the command, and nothing stays on the real engine.
+ * Cases EA1, EA2, EA4, RL1, RL4 and "the lying daemon": answers that are another object's, swapped,
+ * stale, repeated, cut, late or invented, and streams whose bytes are not what was written. No such
+ * run exits well, none releases the command, and nothing stays on the real engine.
  */
 #include "play.h"
 
@@ -29,6 +29,7 @@ typedef liar_word piece_fn(state *s, const play_request *r, bool to_engine, char
  * part          of the message
  */
 typedef struct lie {
+    const char *id; /* of the case that it belongs to, or NULL */
     const char *name;
     ask_fn *ask;
     ask_fn *answer;
@@ -235,26 +236,26 @@ static liar_word cut_attach(state *s, const play_request *r, bool to_engine, cha
 }
 
 static const lie lies[] = {
-    {"another object's answer", NULL, another_object, NULL, "refused,error,not_started", 0, NULL,
-     ""},
-    {"ids are swapped", NULL, swapped_ids, NULL, "refused,error,not_started", 0, NULL, ""},
-    {"a stale answer", NULL, stale, NULL, "refused", 126, "MISMATCH", "step.state"},
-    {"a key twice", NULL, twice, NULL, "error,not_started", 125, NULL, "appears twice"},
-    {"half an answer", NULL, half, NULL, "error,not_started", 125, NULL, ""},
-    {"an empty answer", NULL, nothing, NULL, "error,not_started", 125, NULL, ""},
-    {"the least of an answer", NULL, least, NULL, "refused,error,not_started", 0, NULL, ""},
-    {"a warning", NULL, warned, NULL, "refused", 126, "WARNING", "no memory limit"},
-    {"the answer to a create is lost", NULL, lost, NULL, "error,not_started", 125, NULL, ""},
-    {"an answer after the deadline", NULL, late, NULL, "deadline", 124, NULL, ""},
-    {"a start that is none", not_started, NULL, NULL, "deadline,error,not_started,refused", 0, NULL,
-     ""},
-    {"a start by somebody else", NULL, started_already, NULL, "refused", 126, "CHANGED", ""},
-    {"no events", NULL, no_events, NULL, "error,not_started", 125, NULL, ""},
-    {"a report with one bit changed", NULL, NULL, flipped_report, "refused,error,not_started", 0,
+    {"EA4", "another object's answer", NULL, another_object, NULL, "refused,error,not_started", 0,
      NULL, ""},
-    {"a release with one bit changed", NULL, NULL, flipped_release, "error", 125, NULL,
+    {"EA4", "ids are swapped", NULL, swapped_ids, NULL, "refused,error,not_started", 0, NULL, ""},
+    {"EA2", "a stale answer", NULL, stale, NULL, "refused", 126, "MISMATCH", "step.state"},
+    {NULL, "a key twice", NULL, twice, NULL, "error,not_started", 125, NULL, "appears twice"},
+    {NULL, "half an answer", NULL, half, NULL, "error,not_started", 125, NULL, ""},
+    {NULL, "an empty answer", NULL, nothing, NULL, "error,not_started", 125, NULL, ""},
+    {NULL, "the least of an answer", NULL, least, NULL, "refused,error,not_started", 0, NULL, ""},
+    {"RL4", "a warning", NULL, warned, NULL, "refused", 126, "WARNING", "no memory limit"},
+    {"RL1", "the answer to a create is lost", NULL, lost, NULL, "error,not_started", 125, NULL, ""},
+    {"EA1", "an answer after the deadline", NULL, late, NULL, "deadline", 124, NULL, ""},
+    {"EA2", "a start that is none", not_started, NULL, NULL, "deadline,error,not_started,refused",
+     0, NULL, ""},
+    {"EA2", "a start by somebody else", NULL, started_already, NULL, "refused", 126, "CHANGED", ""},
+    {"EA1", "no events", NULL, no_events, NULL, "error,not_started", 125, NULL, ""},
+    {NULL, "a report with one bit changed", NULL, NULL, flipped_report, "refused,error,not_started",
+     0, NULL, ""},
+    {NULL, "a release with one bit changed", NULL, NULL, flipped_release, "error", 125, NULL,
      "not released"},
-    {"the step's stream is cut", NULL, NULL, cut_attach, "error,not_started", 125, NULL, ""},
+    {NULL, "the step's stream is cut", NULL, NULL, cut_attach, "error,not_started", 125, NULL, ""},
 };
 #define LIES (sizeof lies / sizeof lies[0])
 
@@ -354,10 +355,51 @@ static void tell(const lie *l)
     free(s.kept);
 }
 
-static void no_lie_passes(void)
+/* Those of one case, or with NULL those of none. */
+static void tell_all(const char *id)
 {
-    for (size_t i = 0; i < LIES; i++)
+    unsigned told = 0;
+    for (size_t i = 0; i < LIES; i++) {
+        if (id ? !test_same(lies[i].id, id) : lies[i].id != NULL)
+            continue;
+        told++;
         tell(&lies[i]);
+    }
+    CHECK(told > 0);
 }
 
-REAL_MAIN("attack_lies", TEST(no_lie_passes))
+static void EA1_a_run_whose_end_nobody_told_is_no_success(void)
+{
+    tell_all("EA1");
+}
+
+static void EA2_what_was_not_started_by_us_is_not_released(void)
+{
+    tell_all("EA2");
+}
+
+static void EA4_what_is_told_of_another_object_proves_nothing(void)
+{
+    tell_all("EA4");
+}
+
+static void RL1_a_create_whose_answer_is_lost_is_found_again_by_its_token(void)
+{
+    tell_all("RL1");
+}
+
+static void RL4_a_warning_refuses_and_is_shown(void)
+{
+    tell_all("RL4");
+}
+
+static void no_other_lie_passes(void)
+{
+    tell_all(NULL);
+}
+
+REAL_MAIN("attack_lies", TEST(EA1_a_run_whose_end_nobody_told_is_no_success),
+          TEST(EA2_what_was_not_started_by_us_is_not_released),
+          TEST(EA4_what_is_told_of_another_object_proves_nothing),
+          TEST(RL1_a_create_whose_answer_is_lost_is_found_again_by_its_token),
+          TEST(RL4_a_warning_refuses_and_is_shown), TEST(no_other_lie_passes))

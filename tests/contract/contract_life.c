@@ -136,7 +136,7 @@ static void a_command_that_does_not_exist_is_not_started(void)
 }
 
 /* The engine must neither make the folder nor start without it. */
-static void a_bind_source_that_has_gone_stops_the_start(void)
+static void TO1_a_bind_source_that_has_gone_stops_the_start(void)
 {
     cordon_auto(session) s = {0};
     shell_spec shell;
@@ -156,7 +156,7 @@ static void a_bind_source_that_has_gone_stops_the_start(void)
     CHECK(access(gone, F_OK) != 0);
 }
 
-static void waiting_for_what_was_never_started_is_no_status(void)
+static void EA2_waiting_for_what_was_never_started_is_no_status(void)
 {
     cordon_auto(session) s = {0};
     shell_spec shell;
@@ -171,7 +171,7 @@ static void waiting_for_what_was_never_started_is_no_status(void)
     CHECK_INT(code, -1);
 }
 
-static void a_wait_ends_at_its_own_deadline(void)
+static void EA1_a_wait_ends_at_its_own_deadline(void)
 {
     cordon_auto(session) s = {0};
     cordon_err err = CORDON_ERR_INIT;
@@ -218,7 +218,7 @@ static void a_killed_command_ends_with_137(void)
     CHECK_INT(code, 137);
 }
 
-static void a_created_container_cannot_be_signalled(void)
+static void EA6_a_created_container_cannot_be_signalled(void)
 {
     cordon_auto(session) s = {0};
     shell_spec shell;
@@ -418,12 +418,12 @@ const test_case contract_life_cases[] = {
     TEST(the_process_is_as_confined_as_the_specification_says),
     TEST(a_second_start_is_a_conflict),
     TEST(a_command_that_does_not_exist_is_not_started),
-    TEST(a_bind_source_that_has_gone_stops_the_start),
-    TEST(waiting_for_what_was_never_started_is_no_status),
-    TEST(a_wait_ends_at_its_own_deadline),
+    TEST(TO1_a_bind_source_that_has_gone_stops_the_start),
+    TEST(EA2_waiting_for_what_was_never_started_is_no_status),
+    TEST(EA1_a_wait_ends_at_its_own_deadline),
     TEST(a_signal_reaches_the_first_process),
     TEST(a_killed_command_ends_with_137),
-    TEST(a_created_container_cannot_be_signalled),
+    TEST(EA6_a_created_container_cannot_be_signalled),
     TEST(the_log_ends_with_the_last_bytes),
     TEST(a_silent_container_has_an_empty_log),
     TEST(the_changes_of_a_container_are_its_mount_points),

@@ -67,9 +67,9 @@ static void check(const char *samples)
     mutate_run(&engine);
 }
 
-static void ea3_every_leaf_of_20_10_is_judged(void)
+static void EA3_every_leaf_of_20_10_is_judged(void)
 {
     check("docker/20.10-run");
 }
 
-CORDON_TEST_MAIN("mutate_docker", TEST(ea3_every_leaf_of_20_10_is_judged))
+CORDON_TEST_MAIN("mutate_docker", TEST(EA3_every_leaf_of_20_10_is_judged))

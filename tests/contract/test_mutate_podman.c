@@ -107,15 +107,15 @@ static void check(const char *samples)
     mutate_run(&engine);
 }
 
-static void ea3_every_leaf_of_4_3_is_judged(void)
+static void EA3_every_leaf_of_4_3_is_judged(void)
 {
     check("podman/4.3-run");
 }
 
-static void ea3_every_leaf_of_4_3_rootless_is_judged(void)
+static void EA3_every_leaf_of_4_3_rootless_is_judged(void)
 {
     check("podman/4.3-rootless-run");
 }
 
-CORDON_TEST_MAIN("mutate_podman", TEST(ea3_every_leaf_of_4_3_is_judged),
-                 TEST(ea3_every_leaf_of_4_3_rootless_is_judged))
+CORDON_TEST_MAIN("mutate_podman", TEST(EA3_every_leaf_of_4_3_is_judged),
+                 TEST(EA3_every_leaf_of_4_3_rootless_is_judged))

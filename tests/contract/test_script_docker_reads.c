@@ -72,7 +72,7 @@ static void mutilated_inspections_tell_nothing(void)
 }
 
 /* EA1, EA2: neither an error nor a hang nor a container that never ran is an exit status. */
-static void only_a_real_end_is_an_exit_status(void)
+static void EA1_only_a_real_end_is_an_exit_status(void)
 {
     cordon_autofree char *created = sample_read("docker/20.10-step-created.json");
     cordon_autofree char *running = sample_read("docker/20.10-step-running.json");
@@ -122,7 +122,7 @@ static void only_a_real_end_is_an_exit_status(void)
     }
 }
 
-static void a_wait_that_never_ends_ends_at_its_deadline(void)
+static void EA1_a_wait_that_never_ends_ends_at_its_deadline(void)
 {
     static const udsd_step steps[] = {PING, ASK, {.method = "POST", .flags = UDSD_NEVER_ANSWER}};
     cordon_auto(script) s = {0};
@@ -315,8 +315,8 @@ static void no_slot_is_empty_and_serving_is_unsupported(void)
 
 CORDON_TEST_MAIN(
     "docker over a script, reads", TEST(inspections_answer_for_the_object_that_was_named),
-    TEST(mutilated_inspections_tell_nothing), TEST(only_a_real_end_is_an_exit_status),
-    TEST(a_wait_that_never_ends_ends_at_its_deadline),
+    TEST(mutilated_inspections_tell_nothing), TEST(EA1_only_a_real_end_is_an_exit_status),
+    TEST(EA1_a_wait_that_never_ends_ends_at_its_deadline),
     TEST(an_attach_is_a_stream_with_101_and_with_200), TEST(a_refused_attach_is_an_error),
     TEST(a_log_is_demultiplexed_and_a_broken_one_refused), TEST(changes_are_a_whole_list_or_none),
     TEST(events_are_asked_for_without_a_hole_at_the_start),

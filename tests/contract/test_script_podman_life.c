@@ -7,7 +7,7 @@
 
 /* --- start, signal, wait --- */
 
-static void a_start_that_did_not_happen_is_no_start(void)
+static void EA2_a_start_that_did_not_happen_is_no_start(void)
 {
     static const answer rows[] = {
         {304, NULL, CORDON_ERR_CONFLICT, "already"},
@@ -43,7 +43,7 @@ static void a_start_that_did_not_happen_is_no_start(void)
     }
 }
 
-static void not_running_is_a_conflict_whatever_status_it_has(void)
+static void EA6_not_running_is_a_conflict_whatever_status_it_has(void)
 {
     static const answer rows[] = {
         {500, FAILURE("container state improper", "can only kill running containers"),
@@ -75,7 +75,7 @@ static void not_running_is_a_conflict_whatever_status_it_has(void)
 #define STARTED INSPECT("2026-11-29T20:30:58.287909348Z")
 #define WAIT    ON_ID "/wait?condition=stopped&condition=exited&interval=5ms"
 
-static void only_a_number_from_0_to_255_is_an_exit_status(void)
+static void EA1_only_a_number_from_0_to_255_is_an_exit_status(void)
 {
     static const struct {
         const char *body;
@@ -120,7 +120,7 @@ static void only_a_number_from_0_to_255_is_an_exit_status(void)
 }
 
 /* libpod would answer such a wait with 0 at once, so it is not asked. */
-static void a_container_that_never_started_has_no_exit_status(void)
+static void EA2_a_container_that_never_started_has_no_exit_status(void)
 {
     static const char *const never[] = {INSPECT("0001-01-01T00:00:00Z"), INSPECT("")};
     for (size_t i = 0; i < COUNT(never); i++) {
@@ -136,7 +136,7 @@ static void a_container_that_never_started_has_no_exit_status(void)
     }
 }
 
-static void a_wait_that_hangs_ends_at_its_deadline(void)
+static void EA1_a_wait_that_hangs_ends_at_its_deadline(void)
 {
     const udsd_step steps[] = {PONG,
                                {.path = ON_ID "/json", .status = 200, .json = STARTED},
@@ -439,11 +439,11 @@ static void serving_is_podman_system_service_for_ever(void)
     CHECK_FAILS(ops->serve("podman", "x.sock", &argv, &err), err, CORDON_ERR_INVALID, "absolute");
 }
 
-CORDON_TEST_MAIN("script_podman_life", TEST(a_start_that_did_not_happen_is_no_start),
-                 TEST(not_running_is_a_conflict_whatever_status_it_has),
-                 TEST(only_a_number_from_0_to_255_is_an_exit_status),
-                 TEST(a_container_that_never_started_has_no_exit_status),
-                 TEST(a_wait_that_hangs_ends_at_its_deadline),
+CORDON_TEST_MAIN("script_podman_life", TEST(EA2_a_start_that_did_not_happen_is_no_start),
+                 TEST(EA6_not_running_is_a_conflict_whatever_status_it_has),
+                 TEST(EA1_only_a_number_from_0_to_255_is_an_exit_status),
+                 TEST(EA2_a_container_that_never_started_has_no_exit_status),
+                 TEST(EA1_a_wait_that_hangs_ends_at_its_deadline),
                  TEST(a_container_of_another_id_is_not_ours),
                  TEST(a_container_is_set_up_once_or_was_already),
                  TEST(an_attach_is_a_101_or_a_200_and_nothing_else),

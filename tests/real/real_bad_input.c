@@ -187,7 +187,7 @@ static void a_worktree_that_must_not_be_one(void)
 }
 
 /* Files would belong to somebody else: refused before anything is created. */
-static void a_worktree_of_another_user_in_a_writing_phase(void)
+static void RL2_a_worktree_of_another_user_in_a_writing_phase(void)
 {
     const char *tree = real_worktree("others");
     REQUIRE(chown(tree, 0, 0) == 0);
@@ -218,4 +218,4 @@ static void a_word_that_nobody_knows(void)
 REAL_MAIN("bad_input", TEST(a_socket_that_is_none), TEST(a_socket_of_somebody_elses),
           TEST(an_engine_of_the_other_kind), TEST(an_engine_that_is_too_old),
           TEST(an_image_that_is_not_there_or_not_pinned), TEST(a_worktree_that_must_not_be_one),
-          TEST(a_worktree_of_another_user_in_a_writing_phase), TEST(a_word_that_nobody_knows))
+          TEST(RL2_a_worktree_of_another_user_in_a_writing_phase), TEST(a_word_that_nobody_knows))

@@ -87,7 +87,7 @@ static long long egress_number(const outcome *o, const char *list, const char *b
 }
 
 /* Without this, witnesses that see nothing would prove nothing. */
-static void a_container_that_nobody_contains_reaches_a_witness(void)
+static void DN6_a_container_that_nobody_contains_reaches_a_witness(void)
 {
     char id[65] = "";
     char command[128];
@@ -99,7 +99,7 @@ static void a_container_that_nobody_contains_reaches_a_witness(void)
     real_remove_container(id);
 }
 
-static void a_tunnel_to_the_pinned_host_and_to_nothing_else(void)
+static void DN6_a_tunnel_to_the_pinned_host_and_to_nothing_else(void)
 {
     cordon_auto(upstream) vendor;
     cordon_auto(witnesses) world;
@@ -197,8 +197,8 @@ static void a_writing_phase_writes_the_worktree_alone(void)
     report_is_good(&o, report);
 }
 
-REAL_MAIN("probe", TEST(a_container_that_nobody_contains_reaches_a_witness),
-          TEST(a_tunnel_to_the_pinned_host_and_to_nothing_else),
+REAL_MAIN("probe", TEST(DN6_a_container_that_nobody_contains_reaches_a_witness),
+          TEST(DN6_a_tunnel_to_the_pinned_host_and_to_nothing_else),
           TEST(a_vendor_definition_says_where_its_host_is),
           TEST(without_an_upstream_the_proxy_says_why), TEST(an_upstream_that_is_down_is_502),
           TEST(a_writing_phase_writes_the_worktree_alone))

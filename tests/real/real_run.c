@@ -239,7 +239,7 @@ static void the_environment_is_the_planned_one(void)
 
 /* The caller's file on the host: right owner, right content, and the command was in the worktree.
  */
-static void a_writing_phase_writes_as_the_worktrees_owner(void)
+static void RL2_a_writing_phase_writes_as_the_worktrees_owner(void)
 {
     const char *tree = real_worktree("writable");
     struct stat facts = {0};
@@ -353,7 +353,7 @@ REAL_MAIN("run", TEST(every_status_and_all_of_a_short_output),
           TEST(standard_input_is_empty_whatever_ours_is), TEST(arguments_arrive_byte_for_byte),
           TEST(an_argument_may_be_as_long_as_the_kernel_allows),
           TEST(the_environment_is_the_planned_one),
-          TEST(a_writing_phase_writes_as_the_worktrees_owner),
+          TEST(RL2_a_writing_phase_writes_as_the_worktrees_owner),
           TEST(a_reading_phase_reads_and_cannot_write),
           TEST(nothing_but_the_scratch_can_be_written_without_a_worktree),
           TEST(a_command_that_is_not_there_is_127), TEST(a_file_that_is_no_program_is_126),

@@ -192,7 +192,7 @@ static bool start_in_tree(running *r, const char *tree, const char *word)
            CHECK(child_hear_error(&r->process, word, REAL_PATIENCE_MS));
 }
 
-static void a_worktree_that_becomes_a_symlink(void)
+static void TO2_a_worktree_that_becomes_a_symlink(void)
 {
     const char *tree = real_worktree("swapped");
     const char *other = real_worktree("target");
@@ -210,7 +210,7 @@ static void a_worktree_that_becomes_a_symlink(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
-static void a_worktree_that_is_gone(void)
+static void TO1_a_worktree_that_is_gone(void)
 {
     const char *tree = real_worktree("removed");
     cordon_auto(running) r;
@@ -263,5 +263,5 @@ static void a_look_alike_is_neither_adopted_nor_removed(void)
 REAL_MAIN("tamper", TEST(a_container_that_is_renamed_killed_or_removed),
           TEST(a_command_that_is_executed_in_the_step), TEST(a_second_reader_of_the_step),
           TEST(a_foreign_container_on_the_vendor_network), TEST(a_pause_an_update_or_a_copy),
-          TEST(a_step_that_is_disconnected), TEST(a_worktree_that_becomes_a_symlink),
-          TEST(a_worktree_that_is_gone), TEST(a_look_alike_is_neither_adopted_nor_removed))
+          TEST(a_step_that_is_disconnected), TEST(TO2_a_worktree_that_becomes_a_symlink),
+          TEST(TO1_a_worktree_that_is_gone), TEST(a_look_alike_is_neither_adopted_nor_removed))

@@ -88,6 +88,7 @@ bool fake_run_invoke(fake_run *run)
     cordon_host host = run_host(run);
     cordon_invocation_options options = {
         .worktree = run->options.worktree ? test_path(&run->folder, "tree") : NULL,
+        .image = run->options.image,
         .deadline_ms = run->options.deadline_ms ? run->options.deadline_ms : RUN_DEADLINE_MS,
     };
     return cordon_policy_new(run->config, "claude", run->options.worktree ? "execute" : "review",

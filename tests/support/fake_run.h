@@ -22,6 +22,7 @@
  * deadline_ms  of the run; 0: long enough for any test
  * grace        "0s", "10s": between TERM and KILL; NULL: "10s"
  * output       limits.output; NULL: "1MiB"
+ * image        of the invocation; NULL: the configuration's
  */
 typedef struct fake_run_options {
     bool podman;
@@ -30,6 +31,7 @@ typedef struct fake_run_options {
     int64_t deadline_ms;
     const char *grace;
     const char *output;
+    const char *image;
 } fake_run_options;
 
 typedef struct fake_run {

@@ -119,7 +119,7 @@ static void a_call_that_hangs_ends_at_the_deadline(void)
     check_ends(add_cases(0, before, BEFORE, FAKE_FAULT_HANG, false), "deadline", 124, false);
 }
 
-static void a_call_whose_answer_does_not_come_by_the_deadline_is_cleaned_up(void)
+static void RL1_a_call_whose_answer_does_not_come_by_the_deadline_is_cleaned_up(void)
 {
     /* The first look-up finds nothing, and "not found" is an answer. */
     check_ends(add_cases(0, before + 1, BEFORE - 1, FAKE_FAULT_HANG_AFTER, false), "deadline", 124,
@@ -433,7 +433,7 @@ static void whoever_else_is_on_the_network_refuses_the_release(void)
 }
 
 CORDON_TEST_MAIN("run_ends", TEST(a_call_that_hangs_ends_at_the_deadline),
-                 TEST(a_call_whose_answer_does_not_come_by_the_deadline_is_cleaned_up),
+                 TEST(RL1_a_call_whose_answer_does_not_come_by_the_deadline_is_cleaned_up),
                  TEST(cancel_at_any_call_ends_the_run), TEST(cancel_does_not_stop_the_removal),
                  TEST(a_running_command_is_asked_and_then_killed),
                  TEST(a_reader_that_goes_away_ends_the_run),

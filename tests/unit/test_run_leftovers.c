@@ -90,7 +90,7 @@ static void check_left(const left_case *want, const run_outcome *got)
     TEST_RECORDF(got->complaint[0] == '\0', "%s: %s", want->name, got->complaint);
 }
 
-static void what_is_left_is_named_and_the_rest_is_gone(void)
+static void EA6_what_will_not_go_is_named_with_the_daemons_words_and_the_rest_is_gone(void)
 {
     at_once(LEFTS, run_left, NULL);
     for (size_t i = 0; i < LEFTS; i++)
@@ -164,6 +164,7 @@ static void what_no_longer_carries_our_labels_is_left_alone(void)
     CHECK_CONTAINS(left.reason, "left alone");
 }
 
-CORDON_TEST_MAIN("run_leftovers", TEST(what_is_left_is_named_and_the_rest_is_gone),
+CORDON_TEST_MAIN("run_leftovers",
+                 TEST(EA6_what_will_not_go_is_named_with_the_daemons_words_and_the_rest_is_gone),
                  TEST(a_stand_in_of_the_same_name_is_left_alone),
                  TEST(what_no_longer_carries_our_labels_is_left_alone))

@@ -140,7 +140,7 @@ static void somebody_else_on_the_vendor_network_is_foreign(void)
 
 /* --- Environment ------------------------------------------------------------------------------ */
 
-static void a_variable_beyond_the_plan_is_refused(void)
+static void TO4_a_variable_beyond_the_plan_is_refused(void)
 {
     static const char *const items[] = {
         "container=podman",
@@ -292,12 +292,15 @@ static void a_mount_that_lost_its_target_has_changed(void)
     }
 }
 
-CORDON_TEST_MAIN(
-    "validate_parts", TEST(each_part_of_an_endpoint_is_compared_as_far_as_it_is_told),
-    TEST(a_step_on_a_further_network_is_refused),
-    TEST(a_step_on_another_network_instead_is_refused), TEST(an_endpoint_without_a_name_is_nobodys),
-    TEST(somebody_else_on_the_vendor_network_is_foreign),
-    TEST(a_variable_beyond_the_plan_is_refused), TEST(a_health_check_that_is_switched_off_is_none),
-    TEST(a_setting_that_nobody_knows_is_refused_by_its_path),
-    TEST(run_state_may_differ_between_two_readings), TEST(whatever_else_differs_has_changed),
-    TEST(what_only_one_reading_tells_has_changed), TEST(a_mount_that_lost_its_target_has_changed))
+CORDON_TEST_MAIN("validate_parts", TEST(each_part_of_an_endpoint_is_compared_as_far_as_it_is_told),
+                 TEST(a_step_on_a_further_network_is_refused),
+                 TEST(a_step_on_another_network_instead_is_refused),
+                 TEST(an_endpoint_without_a_name_is_nobodys),
+                 TEST(somebody_else_on_the_vendor_network_is_foreign),
+                 TEST(TO4_a_variable_beyond_the_plan_is_refused),
+                 TEST(a_health_check_that_is_switched_off_is_none),
+                 TEST(a_setting_that_nobody_knows_is_refused_by_its_path),
+                 TEST(run_state_may_differ_between_two_readings),
+                 TEST(whatever_else_differs_has_changed),
+                 TEST(what_only_one_reading_tells_has_changed),
+                 TEST(a_mount_that_lost_its_target_has_changed))

@@ -216,7 +216,7 @@ static void harmless_dot_folders_are_fine(void)
     CHECK_OK(open_path(test_path(&folder, "p"), &rules, &err), err);
 }
 
-static void sockets_are_refused_wherever_they_are(void)
+static void SL3_sockets_are_refused_wherever_they_are(void)
 {
     test_auto_folder folder = {0};
     cordon_err err = CORDON_ERR_INIT;
@@ -237,7 +237,7 @@ static void sockets_are_refused_wherever_they_are(void)
                 "/p: a/link is a link to a socket; remove it or give a folder without it");
 }
 
-static void the_place_of_a_configured_engine_socket_is_refused(void)
+static void SL3_the_place_of_a_configured_engine_socket_is_refused(void)
 {
     test_auto_folder folder = {0};
     cordon_err err = CORDON_ERR_INIT;
@@ -339,7 +339,7 @@ static void folders_closed_to_the_caller_are_passed_over(void)
 
 /* --- Mounts -------------------------------------------------------------------------------- */
 
-static void mounts_below_are_refused_by_name(void)
+static void TO3_mounts_below_are_refused_by_name(void)
 {
     static const struct {
         const char *point; /* behind the worktree's path, as the kernel writes it */
@@ -398,7 +398,7 @@ static void a_mount_table_that_cannot_be_read_refuses(void)
 }
 
 /* With the kernel's own table, where mounting is possible at all. */
-static void a_real_mount_below_is_seen(void)
+static void TO3_a_real_mount_below_is_seen(void)
 {
     test_auto_folder folder = {0};
     cordon_auto(cordon_worktree) worktree = CORDON_WORKTREE_INIT;
@@ -450,7 +450,7 @@ static bool disturb_file(test_folder *folder)
     return rmdir(test_path(folder, "d/p")) == 0 && test_file(folder, "d/p", "", 0644);
 }
 
-static void a_worktree_that_changed_is_refused_before_the_start(void)
+static void TO2_a_worktree_that_changed_is_refused_before_the_start(void)
 {
     static const struct {
         disturb_fn *disturb;
@@ -484,9 +484,10 @@ CORDON_TEST_MAIN(
     TEST(paths_that_no_engine_can_take_are_refused),
     TEST(a_symlink_anywhere_in_the_path_is_refused), TEST(system_folders_are_refused_by_name),
     TEST(the_home_and_what_is_above_it_are_refused), TEST(key_stores_are_refused),
-    TEST(harmless_dot_folders_are_fine), TEST(sockets_are_refused_wherever_they_are),
-    TEST(the_place_of_a_configured_engine_socket_is_refused),
+    TEST(harmless_dot_folders_are_fine), TEST(SL3_sockets_are_refused_wherever_they_are),
+    TEST(SL3_the_place_of_a_configured_engine_socket_is_refused),
     TEST(the_runtime_folder_of_the_user_is_refused), TEST(a_tree_too_large_or_too_deep_is_refused),
     TEST(the_deadline_holds_for_the_scan), TEST(folders_closed_to_the_caller_are_passed_over),
-    TEST(mounts_below_are_refused_by_name), TEST(a_mount_table_that_cannot_be_read_refuses),
-    TEST(a_real_mount_below_is_seen), TEST(a_worktree_that_changed_is_refused_before_the_start))
+    TEST(TO3_mounts_below_are_refused_by_name), TEST(a_mount_table_that_cannot_be_read_refuses),
+    TEST(TO3_a_real_mount_below_is_seen),
+    TEST(TO2_a_worktree_that_changed_is_refused_before_the_start))
