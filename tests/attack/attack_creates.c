@@ -9,7 +9,7 @@
  */
 #include "bench.h"
 #include "factread.h"
-#include "play.h"
+#include "real/play.h"
 
 #include <stdlib.h>
 
@@ -390,20 +390,8 @@ typedef struct lie {
 static liar_word on_ask(play *p, const play_request *r, liar_exchange *x)
 {
     lie *l = p->hooks.context;
-    cordon_auto(json_text) json = {0};
-    cordon_err err = CORDON_ERR_INIT;
-    if (r->call != PLAY_CREATE || r->role != l->h->role ||
-        !json_text_read(cordon_buf_text(&x->request), &json))
-        return LIAR_PASS;
-    size_t at = json_text_find(&json, l->h->change.path);
-    if (at == JSON_TEXT_NONE)
-        return LIAR_PASS;
-    cordon_autofree char *text =
-        l->h->change.insert  ? json_text_extend(&json, at, l->h->change.insert)
-        : l->h->change.value ? json_text_replace(&json, at, l->h->change.value)
-                             : json_text_drop(&json, at);
-    cordon_buf_reset(&x->request);
-    l->told = text && cordon_buf_append_text(&x->request, text, &err) == 0;
+    if (r->call == PLAY_CREATE && r->role == l->h->role)
+        l->told = play_edit(x, l->h->change.path, l->h->change.value, l->h->change.insert);
     return LIAR_PASS;
 }
 

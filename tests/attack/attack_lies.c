@@ -4,7 +4,7 @@
  * stale, repeated, cut, late or invented, and streams whose bytes are not what was written. No such
  * run exits well, none releases the command, and nothing stays on the real engine.
  */
-#include "play.h"
+#include "real/play.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef CORDON_TESTS_ATTACK_CHANGES_H
 #define CORDON_TESTS_ATTACK_CHANGES_H
 
-#include "play.h"
+#include "real/play.h"
 
 /* What a change works with; ids of things that the test made itself, "" where there is none. */
 typedef struct stage {

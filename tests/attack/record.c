@@ -5,7 +5,7 @@
  *     attack_record ENGINE FOLDER VERSION
  * after which tests/samples/README.md tells what to do with the files.
  */
-#include "play.h"
+#include "real/play.h"
 
 #include <stdlib.h>
 

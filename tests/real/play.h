@@ -4,13 +4,13 @@
  * the step's start, the second look at the vendor network - so that a test says at what point it
  * acts and not how an engine spells it.
  */
-#ifndef CORDON_TESTS_ATTACK_PLAY_H
-#define CORDON_TESTS_ATTACK_PLAY_H
+#ifndef CORDON_TESTS_REAL_PLAY_H
+#define CORDON_TESTS_REAL_PLAY_H
 
 #include <pthread.h>
 
 #include "owner.h"
-#include "real/real.h"
+#include "real.h"
 #include "support/json_text.h"
 #include "support/liar.h"
 
@@ -65,5 +65,11 @@ bool play_end(play *p, outcome *ret_outcome);
 
 /* Path of the engine's socket. */
 const char *play_engine_path(void);
+
+/*
+ * One place of a JSON request is changed on its way: value replaces what is there, insert adds a
+ * member or item to it, neither drops it. False when there is no such place.
+ */
+bool play_edit(liar_exchange *x, const char *path, const char *value, const char *insert);
 
 #endif

@@ -153,6 +153,22 @@ static liar_word on_piece(void *context, const liar_exchange *x, bool to_engine,
     return p->hooks.piece ? p->hooks.piece(p, &r, to_engine, bytes, length) : LIAR_PASS;
 }
 
+bool play_edit(liar_exchange *x, const char *path, const char *value, const char *insert)
+{
+    cordon_auto(json_text) json = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    if (!json_text_read(cordon_buf_text(&x->request), &json))
+        return false;
+    size_t at = json_text_find(&json, path);
+    if (at == JSON_TEXT_NONE)
+        return false;
+    cordon_autofree char *text = insert  ? json_text_extend(&json, at, insert)
+                                 : value ? json_text_replace(&json, at, value)
+                                         : json_text_drop(&json, at);
+    cordon_buf_reset(&x->request);
+    return text && cordon_buf_append_text(&x->request, text, &err) == 0;
+}
+
 /* --- Beginning and end ------------------------------------------------------------------------ */
 
 bool play_begin(play *p, call what, const play_hooks *hooks)
