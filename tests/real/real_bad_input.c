@@ -200,6 +200,42 @@ static void RL2_a_worktree_of_another_user_in_a_writing_phase(void)
     CHECK_ALL(table);
 }
 
+/* With what listens there a command could do anything, also where it cannot write. */
+static void SL3_no_engine_socket_is_given_to_a_command(void)
+{
+    const char *socket = real.endpoint + strlen("unix://");
+    const char *linked = real_worktree("linked");
+    const char *deep = real_worktree("deep");
+    char folder[192];
+    (void)snprintf(folder, sizeof folder, "%s", socket);
+    *strrchr(folder, '/') = '\0';
+    REQUIRE(symlink(socket, real_path("linked/engine")) == 0);
+    REQUIRE(mkdir(real_path("deep/a"), 0755) == 0 && symlink("/run", real_path("deep/a/r")) == 0);
+    REQUIRE(make_socket(real_path("deep/a/own.sock")));
+    const struct {
+        const char *tree;
+        const char *why;
+    } trees[] = {
+        {"/run", "system"},
+        {folder, "socket"},
+        {linked, "engine is a link to a socket"},
+        {deep, "a/own.sock is a socket"},
+    };
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
+        const bad_input table[] = {
+            {{.options = WORDS("--phase", "review", "--worktree", trees[i].tree)},
+             "refused",
+             126,
+             {trees[i].tree, trees[i].why}},
+            {{.options = WORDS("--phase", "execute", "--worktree", trees[i].tree)},
+             "refused",
+             126,
+             {trees[i].tree, trees[i].why}},
+        };
+        CHECK_ALL(table);
+    }
+}
+
 /* --- Words ------------------------------------------------------------------------------------ */
 
 static void a_word_that_nobody_knows(void)
@@ -218,4 +254,5 @@ static void a_word_that_nobody_knows(void)
 REAL_MAIN("bad_input", TEST(a_socket_that_is_none), TEST(a_socket_of_somebody_elses),
           TEST(an_engine_of_the_other_kind), TEST(an_engine_that_is_too_old),
           TEST(an_image_that_is_not_there_or_not_pinned), TEST(a_worktree_that_must_not_be_one),
-          TEST(RL2_a_worktree_of_another_user_in_a_writing_phase), TEST(a_word_that_nobody_knows))
+          TEST(RL2_a_worktree_of_another_user_in_a_writing_phase),
+          TEST(SL3_no_engine_socket_is_given_to_a_command), TEST(a_word_that_nobody_knows))

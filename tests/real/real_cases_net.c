@@ -37,7 +37,7 @@
 static const char *const look_up =
     "n=$(head -c 6 /dev/urandom | od -An -tx1 | tr -d ' \\n');"
     "servers=\"$(sed -n 's/^nameserver //p' /etc/resolv.conf) 127.0.0.11 203.0.113.53\";"
-    "for t in a txt aaaa; do"
+    "for t in a txt; do"
     " nslookup -type=$t a$n.watched.test >/dev/null 2>&1 && echo resolved $t;"
     " for s in $servers; do"
     "  nslookup -type=$t b$n.watched.test $s >/dev/null 2>&1 && echo resolved $t by $s; done; done;"

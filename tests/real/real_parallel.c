@@ -93,7 +93,7 @@ static void nothing_of_another_run_answers(char steps[RUNS][64], const real_ids 
     CHECK_STR(outcome_out(&o), "HTTP/1.1 405\n");
 }
 
-static void six_at_once_are_apart_and_all_are_cleaned_up(void)
+static void SL4_six_at_once_are_apart_and_all_are_cleaned_up(void)
 {
     cordon_auto(crowd) c = {.count = 0};
     real_ids ids[RUNS];
@@ -157,6 +157,6 @@ static void a_subnet_that_is_taken_is_passed_over(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
-REAL_MAIN("parallel", TEST(six_at_once_are_apart_and_all_are_cleaned_up),
+REAL_MAIN("parallel", TEST(SL4_six_at_once_are_apart_and_all_are_cleaned_up),
           TEST(a_run_without_room_is_refused_its_network),
           TEST(a_subnet_that_is_taken_is_passed_over))

@@ -55,6 +55,20 @@ static void every_check_is_ok(cordon_json_doc *report)
     }
 }
 
+/* What an agent that ignores its proxy could try; a probe that lost one of these shows less. */
+static void tries_all_ways_out(cordon_json_doc *report)
+{
+    static const char *const ways[] = {
+        "tcp.internet.1.1.1.1", "udp.internet.1.1.1.1", "tcp.loopback",      "ipv6.internet-tcp",
+        "ipv6.internet-udp",    "ipv6.all-nodes",       "icmp.internet",     "icmp.gateway",
+        "socket.raw-icmp",      "socket.raw-ip",        "socket.raw-ipv6",   "socket.packet",
+        "socket.ping",          "socket.datagram",      "network.add-route", "network.add-address",
+        "dns.configured-udp",   "dns.configured-tcp",   "proxy.other-ports", "proxy.itself",
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        TEST_RECORDF(check_word(report, ways[i], "got") != NULL, "%s was not tried", ways[i]);
+}
+
 static void report_is_good(const outcome *o, cordon_json_doc *report)
 {
     cordon_json place;
@@ -113,6 +127,7 @@ static void DN6_a_tunnel_to_the_pinned_host_and_to_nothing_else(void)
     cordon_auto_ptr(cordon_json_doc) report = read_report(&o);
     REQUIRE(report != NULL);
     report_is_good(&o, report);
+    tries_all_ways_out(report);
     CHECK_STR(check_word(report, "proxy.pinned-host", "got"), "tunnel");
     CHECK_STR(check_word(report, "proxy.other-host", "got"), "403");
     witnesses_saw_nothing(&world);
