@@ -115,6 +115,15 @@ static int cache_read_facts(cordon_json root, cordon_engine_facts *facts, cordon
     return cache_read_list(root, "warnings", &facts->warnings, err);
 }
 
+/* Kernels stamp files with the fine clock, which may be a second ahead of time(2)'s coarse one. */
+static bool cache_is_young(const struct stat *st)
+{
+    struct timespec now;
+
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 && now.tv_sec >= st->st_mtime &&
+           now.tv_sec - st->st_mtime <= CACHE_AGE_S;
+}
+
 /* The file's bytes, if it is ours alone and young. 0 length is "no". */
 static size_t cache_read_file(const char *folder, const char *name, char *bytes, size_t size)
 {
@@ -125,8 +134,7 @@ static size_t cache_read_file(const char *folder, const char *name, char *bytes,
     ssize_t length;
 
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-        (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 || time(NULL) < st.st_mtime ||
-        time(NULL) - st.st_mtime > CACHE_AGE_S)
+        (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 || !cache_is_young(&st))
         return 0;
     length = read(fd, bytes, size);
     return length > 0 ? (size_t)length : 0;

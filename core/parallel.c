@@ -28,8 +28,28 @@ static bool branch_start(cordon_branch *branch, pthread_t *ret_thread)
     return started;
 }
 
+/*
+ * Where one branch found that something is not as planned, what another one stumbled over then is
+ * its consequence, and which of them came to it is chance.
+ */
+static const cordon_branch *branch_that_counts(const cordon_branch *branches, size_t count)
+{
+    const cordon_branch *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (branches[i].result == 0)
+            continue;
+        if (branches[i].err.code == CORDON_ERR_REFUSED)
+            return &branches[i];
+        if (first == NULL)
+            first = &branches[i];
+    }
+    return first;
+}
+
 int cordon_parallel(cordon_branch *branches, size_t count, cordon_err *err)
 {
+    const cordon_branch *failed;
     pthread_t threads[CORDON_PARALLEL_MAX];
     bool started[CORDON_PARALLEL_MAX] = {false};
 
@@ -43,12 +63,8 @@ int cordon_parallel(cordon_branch *branches, size_t count, cordon_err *err)
         if (started[i])
             (void)pthread_join(threads[i], NULL);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (branches[i].result != 0) {
-            if (err != NULL)
-                *err = branches[i].err;
-            return -1;
-        }
-    }
-    return 0;
+    failed = branch_that_counts(branches, count);
+    if (failed != NULL && err != NULL)
+        *err = failed->err;
+    return failed != NULL ? -1 : 0;
 }

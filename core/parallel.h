@@ -23,7 +23,8 @@ typedef struct cordon_branch {
  * Runs all branches, the first one on the calling thread, and waits for all of them. A branch
  * whose thread cannot be made runs on the calling thread. Signals of the program stay with the
  * calling thread.
- * @return 0 if all succeeded; -1 otherwise, with the first failed branch's error in err
+ * @return 0 if all succeeded; -1 otherwise, with the error of the first refused branch in err, or
+ * where none was refused, of the first failed one
  */
 int cordon_parallel(cordon_branch *branches, size_t count, cordon_err *err)
     __attribute__((warn_unused_result));

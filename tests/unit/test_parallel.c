@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Branches run at once, all of them to their end; the first failed one's error counts. */
+/* Branches run at once, all of them to their end; the first refusal counts, or
+ * else the first failure. */
 #include "parallel.h"
 
 #include <pthread.h>
@@ -51,7 +52,7 @@ static void each_waits_for_the_other(void)
     (void)sem_destroy(&second);
 }
 
-static void all_run_to_their_end_and_the_first_failure_counts(void)
+static void all_run_to_their_end_and_the_first_refusal_or_failure_counts(void)
 {
     static const struct {
         cordon_code codes[3];
@@ -63,6 +64,8 @@ static void all_run_to_their_end_and_the_first_failure_counts(void)
         {{CORDON_OK, CORDON_ERR_TIMEOUT, CORDON_ERR_ENGINE}, 1},
         {{CORDON_ERR_NOMEM, CORDON_ERR_TIMEOUT, CORDON_ERR_ENGINE}, 0},
         {{CORDON_OK, CORDON_OK, CORDON_ERR_REFUSED}, 2},
+        {{CORDON_ERR_NOTFOUND, CORDON_OK, CORDON_ERR_REFUSED}, 2},
+        {{CORDON_ERR_NOTFOUND, CORDON_ERR_REFUSED, CORDON_ERR_REFUSED}, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         part parts[3];
@@ -90,5 +93,5 @@ static void nobody_need_take_the_error(void)
 }
 
 CORDON_TEST_MAIN("parallel", TEST(each_waits_for_the_other),
-                 TEST(all_run_to_their_end_and_the_first_failure_counts),
+                 TEST(all_run_to_their_end_and_the_first_refusal_or_failure_counts),
                  TEST(nobody_need_take_the_error))

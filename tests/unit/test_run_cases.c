@@ -99,7 +99,7 @@ static void EA6_what_became_of_the_step_counts_and_not_the_answer_to_a_signal(vo
 
 /* --- What changes between two looks ----------------------------------------------------------- */
 
-/* At a call of the run, before it is carried out. */
+/* At a call of the run, before it is carried out; nth 0: the first one after the step's start. */
 typedef struct moment {
     fake_op op;
     const char *role;
@@ -109,29 +109,33 @@ typedef struct moment {
 typedef struct change_case {
     moment at;
     void (*change)(fake_run *run);
-    const char *kind;
-    const char *fact; /* "" for a failure that is no refusal */
-    bool started;     /* whether the step was asked to start */
+    const char *kind; /* NULL: refused or not started, as the other branch finds it or not */
+    const char *fact;
+    bool started; /* whether the step was asked to start */
 } change_case;
 
 typedef struct change_hook {
     const change_case *row;
     fake_run *run;
+    bool done;
 } change_hook;
 
 static void on_call(void *context, fake_engine *fake, fake_op op, const char *role, unsigned nth)
 {
-    const change_hook *hook = context;
+    change_hook *hook = context;
     const moment *at = &hook->row->at;
-    (void)fake;
-    if (op == at->op && nth == at->nth && strcmp(role, at->role) == 0)
-        hook->row->change(hook->run);
+    bool now =
+        at->nth == 0 ? fake_engine_count(fake, FAKE_CONTAINER_START, "step") > 0 : at->nth == nth;
+    if (hook->done || op != at->op || !now || strcmp(role, at->role) != 0)
+        return;
+    hook->done = true;
+    hook->row->change(hook->run);
 }
 
 /* Carries one case through; what it came to is in the run. */
 static bool run_change(const change_case *row, bool podman, fake_run *run)
 {
-    change_hook hook = {row, run};
+    change_hook hook = {.row = row, .run = run};
     fake_release release;
     bool worktree = strcmp(row->at.role, vendor_network) != 0;
     const fake_run_options options = {.podman = podman, .probe = true, .worktree = worktree};
@@ -140,11 +144,13 @@ static bool run_change(const change_case *row, bool podman, fake_run *run)
     fake_engine_hook(run->fake, on_call, &hook);
     if (!CHECK_OK(fake_run_go(run) ? 0 : -1, run->err))
         return false;
-    TEST_RECORDF(
-        strcmp(run->result.kind_name, row->kind) == 0 &&
-            strcmp(run->result.refusal_fact ? run->result.refusal_fact : "", row->fact) == 0,
-        "%s %s: %s %s, want %s %s: %s", fake_op_name(row->at.op), row->at.role,
-        run->result.kind_name, run->result.refusal_fact, row->kind, row->fact, run->result.message);
+    const char *kind = run->result.kind_name;
+    const char *fact = run->result.refusal_fact ? run->result.refusal_fact : "";
+    bool good = row->kind ? test_same(kind, row->kind) && test_same(fact, row->fact)
+                          : test_same(kind, "not_started") ||
+                                (test_same(kind, "refused") && test_same(fact, row->fact));
+    TEST_RECORDF(good, "%s %s: %s %s, want %s %s: %s", fake_op_name(row->at.op), row->at.role, kind,
+                 fact, row->kind ? row->kind : "an end", row->fact, run->result.message);
     CHECK(!fake_engine_released(run->fake, &release));
     CHECK_INT(fake_engine_count(run->fake, FAKE_CONTAINER_START, "step"), row->started);
     CHECK(run->result.cleanup_complete && fake_engine_complaint(run->fake) == NULL);
@@ -153,7 +159,7 @@ static bool run_change(const change_case *row, bool podman, fake_run *run)
 
 #define AT_LOOK                                                                                    \
     {                                                                                              \
-        FAKE_NETWORK_INSPECT, vendor_network, 2                                                    \
+        FAKE_NETWORK_INSPECT, vendor_network, 0                                                    \
     }
 
 /* Gone, and another one of the same name in its place: what engines know networks by. */
@@ -168,7 +174,7 @@ static void replace_network(fake_run *run)
         .internal = true,
     };
     fake_engine_vanish(run->fake, vendor_network);
-    (void)!ops->network_create(run->fake, &spec, cordon_deadline_in_ms(10000, -1), &id, &err);
+    (void)!ops->network_create(run->fake, &spec, cordon_deadline_in_ms(10000, -1), &id, NULL, &err);
 }
 
 static void EA4_a_network_of_the_right_name_is_not_ours(void)
@@ -189,7 +195,7 @@ static void lose_network(fake_run *run)
 static void TO6_a_network_that_is_gone_is_never_replaced_by_another(void)
 {
     static const change_case rows[] = {
-        {{FAKE_CONTAINER_CREATE, "step", 1}, lose_network, "not_started", "", false},
+        {{FAKE_CONTAINER_CREATE, "step", 1}, lose_network, NULL, "engine.objects", false},
         {{FAKE_CONTAINER_START, "step", 1}, lose_network, "refused", "engine.objects", true},
         {AT_LOOK, lose_network, "refused", "engine.objects", true},
     };
@@ -277,7 +283,7 @@ static void TO5_a_pin_is_matched_by_digest_and_by_the_containers_image(void)
 
 static void remove_tree(fake_run *run)
 {
-    CHECK(rmdir(test_path(&run->folder, "tree")) == 0);
+    CHECK(rename(test_path(&run->folder, "tree"), test_path(&run->folder, "away")) == 0);
 }
 
 static void link_tree(fake_run *run)
