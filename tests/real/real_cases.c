@@ -67,7 +67,7 @@ static bool remove_tree(deed *d, liar_exchange *x)
 {
     (void)d;
     (void)x;
-    return rmdir(real_path("to/tree")) == 0;
+    return rename(real_path("to/tree"), real_path("to/away")) == 0;
 }
 
 static bool link_tree(deed *d, liar_exchange *x)
