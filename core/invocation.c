@@ -9,6 +9,7 @@
 #include "config.h"
 #include "handle.h"
 #include "kit/cleanup.h"
+#include "worktree_label.h"
 
 /* Who a step is when the caller is root and no worktree says otherwise. */
 #define INVOCATION_NOBODY 65532
@@ -20,6 +21,7 @@ static void invocation_destroy(cordon_invocation *invocation)
     if (invocation == NULL)
         return;
     cordon_secrets_clear(&invocation->secrets);
+    free(invocation->label);
     cordon_guard_clear(&invocation->guard);
     cordon_worktree_link_clear(&invocation->link);
     cordon_worktree_clear(&invocation->worktree);
@@ -55,6 +57,34 @@ static int worktree_sockets(const cordon_invocation *invocation, cordon_fact_lis
     return 0;
 }
 
+static bool invocation_is_confined(const cordon_invocation *invocation)
+{
+    const cordon_fact_list *security = &invocation->engine->facts.security;
+
+    for (size_t i = 0; i < security->count; i++) {
+        if (strcmp(security->items[i], "selinux") == 0 ||
+            strcmp(security->items[i], "name=selinux") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Both folders must be usable for a confined container as they are labelled. */
+static int invocation_labels(cordon_invocation *invocation, cordon_err *err)
+{
+    bool confined = invocation_is_confined(invocation);
+    bool writable = invocation->policy->phase->writes;
+    cordon_autofree char *common = NULL;
+
+    if (cordon_worktree_check_label(&invocation->worktree, confined, writable, &invocation->label,
+                                    err) != 0)
+        return -1;
+    return invocation->link.kind != CORDON_GIT_LINKED
+               ? 0
+               : cordon_worktree_check_label(&invocation->link.common, confined, writable, &common,
+                                             err);
+}
+
 /* What comes with a worktree: its repository, and what a writing phase must leave as it is. */
 static int invocation_git(cordon_invocation *invocation, const cordon_worktree_rules *rules,
                           cordon_err *err)
@@ -62,7 +92,8 @@ static int invocation_git(cordon_invocation *invocation, const cordon_worktree_r
     const cordon_worktree_config *tree = &invocation->config->tree;
 
     if (cordon_worktree_link_open(&invocation->worktree, tree->mount, tree->git_data, rules,
-                                  invocation->dl, &invocation->link, err) != 0)
+                                  invocation->dl, &invocation->link, err) != 0 ||
+        invocation_labels(invocation, err) != 0)
         return -1;
     return cordon_guard_plan(&invocation->worktree, &invocation->link, tree->mount,
                              &tree->protected, invocation->policy->phase->writes,

@@ -24,8 +24,9 @@ struct cordon_invocation {
     cordon_guard guard;
     cordon_mount_spec kept[CORDON_GUARD_MOUNTS_MAX]; /* the guard's mounts; run_worktree.c */
     size_t kept_count;
-    bool diff; /* the worktree is kept before, and compared afterwards */
-    char *pin; /* --image; NULL: none given, the configured one counts */
+    char *label; /* SELinux label of the worktree, where that counts; NULL otherwise */
+    bool diff;   /* the worktree is kept before, and compared afterwards */
+    char *pin;   /* --image; NULL: none given, the configured one counts */
     char *state_dir;
     int64_t deadline_ms;
     cordon_deadline dl; /* starts when the invocation is made */

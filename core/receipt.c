@@ -34,6 +34,7 @@ void cordon_receipt_destroy(cordon_receipt *receipt)
         return;
     cordon_egress_clear(&receipt->egress);
     free(receipt->worktree);
+    free(receipt->worktree_label);
     free(receipt->worktree_git);
     cordon_guard_findings_clear(&receipt->findings);
     cordon_buf_clear(&receipt->diff);
@@ -227,6 +228,7 @@ static void write_inputs(const cordon_receipt *receipt, cordon_jsonw *json)
     cordon_jsonw_string(json, "path", receipt->worktree);
     cordon_jsonw_bool(json, "writable", receipt->worktree_writable);
     cordon_jsonw_string_or_null(json, "git", receipt->worktree_git);
+    cordon_jsonw_string_or_null(json, "label", receipt->worktree_label);
     write_findings(&receipt->findings, json);
     write_diff(receipt, json);
     cordon_jsonw_end_object(json);

@@ -50,7 +50,8 @@ struct cordon_receipt {
     char image_id[CORDON_ID_HEX + 1];
     char *worktree; /* NULL: none */
     bool worktree_writable;
-    char *worktree_git; /* the common git directory that was mounted, too; NULL: none */
+    char *worktree_label; /* SELinux; NULL: does not count here */
+    char *worktree_git;   /* the common git directory that was mounted, too; NULL: none */
     cordon_guard_findings findings;
     bool diff_wanted;
     cordon_buf diff;

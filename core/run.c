@@ -215,6 +215,9 @@ static int run_describe(cordon_run *run, cordon_err *err)
     if (invocation->link.kind == CORDON_GIT_LINKED &&
         cordon_fact_text_set(&receipt->worktree_git, invocation->link.common.path, err) != 0)
         return -1;
+    if (invocation->label != NULL &&
+        cordon_fact_text_set(&receipt->worktree_label, invocation->label, err) != 0)
+        return -1;
     return cordon_fact_text_set(&receipt->worktree, invocation->worktree.path, err);
 }
 

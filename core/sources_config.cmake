@@ -18,6 +18,7 @@ set(CORDON_CONFIG_SOURCES
     worktree.c
     worktree_guard.c
     worktree_guard_git.c
+    worktree_label.c
     worktree_link.c
     worktree_rules.c
     worktree_scan.c
