@@ -10,6 +10,7 @@ set(CORDON_CONFIG_SOURCES
     config_value.c
     diff_patch.c
     diff_text.c
+    git_config.c
     select.c
     text_list.c
     trust.c
@@ -17,6 +18,7 @@ set(CORDON_CONFIG_SOURCES
     vendor_check.c
     worktree.c
     worktree_guard.c
+    worktree_guard_config.c
     worktree_guard_git.c
     worktree_label.c
     worktree_link.c

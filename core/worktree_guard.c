@@ -218,19 +218,17 @@ static bool parent_is_link(const cordon_guard *guard, cordon_guard_root root, co
     return false;
 }
 
-static int keep_protected(cordon_guard *guard, const char *path, cordon_err *err)
+int cordon_guard_keep_path(cordon_guard *guard, cordon_guard_root root, const char *path,
+                           cordon_err *err)
 {
     struct stat facts;
-    if (parent_is_link(guard, CORDON_GUARD_WORKTREE, path))
-        return cordon_guard_refuse(guard, CORDON_GUARD_WORKTREE, path,
-                                   "lies behind a symbolic link", err);
-    if (cordon_guard_stat(guard, CORDON_GUARD_WORKTREE, path, &facts) == 0)
-        return cordon_guard_keep(guard, CORDON_GUARD_READ_ONLY, CORDON_GUARD_WORKTREE, path, &facts,
-                                 err);
+    if (parent_is_link(guard, root, path))
+        return cordon_guard_refuse(guard, root, path, "lies behind a symbolic link", err);
+    if (cordon_guard_stat(guard, root, path, &facts) == 0)
+        return cordon_guard_keep(guard, CORDON_GUARD_READ_ONLY, root, path, &facts, err);
     if (cordon_guard_is_absent(errno))
-        return cordon_guard_add_absent(guard, CORDON_GUARD_ABSENT, CORDON_GUARD_WORKTREE, path,
-                                       NULL, err);
-    return cordon_guard_fail_stat(guard, CORDON_GUARD_WORKTREE, path, err);
+        return cordon_guard_add_absent(guard, CORDON_GUARD_ABSENT, root, path, NULL, err);
+    return cordon_guard_fail_stat(guard, root, path, err);
 }
 
 /* --- All of it ----------------------------------------------------------------------------- */
@@ -281,7 +279,7 @@ int cordon_guard_plan(const cordon_worktree *worktree, const cordon_worktree_lin
         cordon_guard_keep_common(&guard, link, err) < 0)
         return -1;
     for (size_t i = 0; writable && i < protected->count; i++)
-        if (keep_protected(&guard, protected->items[i], err) < 0)
+        if (cordon_guard_keep_path(&guard, CORDON_GUARD_WORKTREE, protected->items[i], err) < 0)
             return -1;
     if (writable && (cordon_guard_keep_own_git(&guard, link, err) < 0 ||
                      cordon_guard_look_through(&guard, dl, err) < 0))

@@ -99,7 +99,10 @@ int cordon_guard_keep_own_git(cordon_guard *guard, const cordon_worktree_link *l
     if (cordon_guard_keep_here(guard, CORDON_GUARD_ANCHOR, CORDON_GUARD_WORKTREE, ".git", &facts,
                                err) < 0)
         return -1;
-    return keep_parts(guard, CORDON_GUARD_WORKTREE, ".git", git_parts, COUNT(git_parts), err);
+    if (keep_parts(guard, CORDON_GUARD_WORKTREE, ".git", git_parts, COUNT(git_parts), err) < 0 ||
+        cordon_guard_keep_configured(guard, CORDON_GUARD_WORKTREE, ".git", err) < 0)
+        return -1;
+    return cordon_guard_keep_linked_hooks(guard, CORDON_GUARD_WORKTREE, ".git/hooks", err);
 }
 
 int cordon_guard_keep_common(cordon_guard *guard, const cordon_worktree_link *link, cordon_err *err)
@@ -119,7 +122,11 @@ int cordon_guard_keep_common(cordon_guard *guard, const cordon_worktree_link *li
     (void)snprintf(folder, sizeof folder, "worktrees/%s", link->name);
     if (keep_parts(guard, CORDON_GUARD_COMMON, "", git_parts, COUNT(git_parts), err) < 0)
         return -1;
-    return keep_parts(guard, CORDON_GUARD_COMMON, folder, admin_parts, COUNT(admin_parts), err);
+    if (keep_parts(guard, CORDON_GUARD_COMMON, folder, admin_parts, COUNT(admin_parts), err) < 0 ||
+        cordon_guard_keep_configured(guard, CORDON_GUARD_COMMON, "", err) < 0 ||
+        cordon_guard_keep_configured(guard, CORDON_GUARD_COMMON, folder, err) < 0)
+        return -1;
+    return cordon_guard_keep_linked_hooks(guard, CORDON_GUARD_COMMON, "hooks", err);
 }
 
 /* --- The look ------------------------------------------------------------------------------ */

@@ -43,6 +43,19 @@ int cordon_guard_add_absent(cordon_guard *guard, cordon_guard_kind kind, cordon_
                             const char *path, const char *content, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/* Keeps what is there; what is not must not appear. REFUSED for what cannot be kept. */
+int cordon_guard_keep_path(cordon_guard *guard, cordon_guard_root root, const char *path,
+                           cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * Files that the configuration in a git directory makes code (worktree_guard_config.c), as far as
+ * they lie in what the step gets; and what links among its hooks lead to.
+ */
+int cordon_guard_keep_configured(cordon_guard *guard, cordon_guard_root root, const char *folder,
+                                 cordon_err *err) __attribute__((warn_unused_result));
+int cordon_guard_keep_linked_hooks(cordon_guard *guard, cordon_guard_root root, const char *path,
+                                   cordon_err *err) __attribute__((warn_unused_result));
+
 /* The worktree's own .git, the common directory, and all that is found on the way. */
 int cordon_guard_keep_own_git(cordon_guard *guard, const cordon_worktree_link *link,
                               cordon_err *err) __attribute__((warn_unused_result));
