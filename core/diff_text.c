@@ -87,6 +87,7 @@ typedef struct diff_search {
     const diff_line *new;
     ptrdiff_t old_count;
     ptrdiff_t new_count;
+    ptrdiff_t longest; /* script that is looked for */
     ptrdiff_t *trail;
 } diff_search;
 
@@ -136,7 +137,7 @@ static bool search_round(const diff_search *s, ptrdiff_t d)
 static int search(const diff_search *s, cordon_deadline dl, ptrdiff_t *ret_d, cordon_err *err)
 {
     *ret_d = -1;
-    for (ptrdiff_t d = 0; d <= SCRIPT_MAX; d++) {
+    for (ptrdiff_t d = 0; d <= s->longest; d++) {
         if (d % ROUNDS_PER_CHECK == 0 &&
             cordon_deadline_check(dl, "comparing what changed", err) < 0)
             return -1;
@@ -168,7 +169,9 @@ static int mark_middle(diff_search *s, bool *deleted, bool *inserted, cordon_dea
                        cordon_err *err)
 {
     ptrdiff_t d = -1;
-    size_t cells = (size_t)(SCRIPT_MAX + 1) * (SCRIPT_MAX + 1);
+    ptrdiff_t all = s->old_count + s->new_count;
+    s->longest = all < SCRIPT_MAX ? all : SCRIPT_MAX;
+    size_t cells = (size_t)(s->longest + 1) * (size_t)(s->longest + 1);
     if (s->old_count > 0 && s->new_count > 0) {
         cordon_autofree ptrdiff_t *trail = malloc(cells * sizeof *trail);
         if (!trail)
