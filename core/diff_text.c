@@ -246,9 +246,9 @@ static diff_place hunk_end(const diff_lines *old, const diff_lines *new, diff_pl
     return (diff_place){end.old + context, end.new + context};
 }
 
-static int write_line(cordon_buf *out, char sign, const diff_line *line, cordon_err *err)
+static int write_line(cordon_buf *out, const char *sign, const diff_line *line, cordon_err *err)
 {
-    if (cordon_buf_append_char(out, sign, err) < 0 ||
+    if (cordon_buf_append_text(out, sign, err) < 0 ||
         cordon_buf_append(out, line->text, line->length, err) < 0)
         return -1;
     if (line->text[line->length - 1] == '\n')
@@ -262,9 +262,9 @@ static int write_lines(const diff_lines *old, const diff_lines *new, diff_place 
 {
     while (at.old < end.old || at.new < end.new) {
         bool gone = at.old < end.old && old->changed[at.old];
-        bool come = !gone && at.new < end.new &&new->changed[at.new];
+        bool come = !gone && end.new > at.new &&new->changed[at.new];
         const diff_line *line = come ? &new->items[at.new] : &old->items[at.old];
-        if (write_line(out, gone ? '-' : come ? '+' : ' ', line, err) < 0)
+        if (write_line(out, gone ? "-" : come ? "+" : " ", line, err) < 0)
             return -1;
         at.old += come ? 0 : 1;
         at.new += gone ? 0 : 1;

@@ -121,36 +121,44 @@ static int read_value_char(config_reader *r, int c, size_t *length, cordon_err *
     return c >= 0 && put(r->value, length, c) ? 0 : fail(r, "a value that git does not read", err);
 }
 
+/* A value under way. solid: up to the last character that counts; blanks behind it do not. */
+typedef struct config_value {
+    size_t length;
+    size_t solid;
+    bool quoted;
+} config_value;
+
+static int read_value_part(config_reader *r, config_value *value, int c, cordon_err *err)
+{
+    bool blank = !value->quoted && (c == ' ' || c == '\t');
+    if (blank && value->length == 0)
+        return 0;
+    if (c == '"') {
+        value->quoted = !value->quoted;
+        value->solid = value->length;
+        return 0;
+    }
+    if (read_value_char(r, c, &value->length, err) < 0)
+        return -1;
+    if (!blank)
+        value->solid = value->length;
+    return 0;
+}
+
 /* Blanks around it are no part of a value, those within quotes are. */
 static int read_value(config_reader *r, cordon_err *err)
 {
-    size_t length = 0;
-    size_t solid = 0; /* up to the last character that counts */
-    bool quoted = false;
+    config_value value = {0};
     r->value[0] = '\0';
-    for (;;) {
-        int c = take(r);
-        if ((c < 0 || c == '\n') && quoted)
-            return fail(r, "a quote does not end", err);
-        if (c < 0 || c == '\n')
-            break;
-        bool blank = c == ' ' || c == '\t';
-        if (!quoted && ((blank && length == 0) || c == '#' || c == ';')) {
-            if (blank)
-                continue;
-            skip_line(r);
-            break;
-        }
-        if (c == '"') {
-            quoted = !quoted;
-            solid = length;
-            continue;
-        }
-        if (read_value_char(r, c, &length, err) < 0)
+    int c = take(r);
+    for (; c >= 0 && c != '\n' && (value.quoted || (c != '#' && c != ';')); c = take(r))
+        if (read_value_part(r, &value, c, err) < 0)
             return -1;
-        solid = blank && !quoted ? solid : length;
-    }
-    r->value[solid] = '\0';
+    if (value.quoted)
+        return fail(r, "a quote does not end", err);
+    if (c == '#' || c == ';')
+        skip_line(r);
+    r->value[value.solid] = '\0';
     return 0;
 }
 

@@ -72,8 +72,10 @@ int cordon_path_from(const char *base, const char *path, char **ret_path, cordon
     if (tail[0] == '\0' || !is_normal_tail(tail))
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "\"%s\" is not a plain relative path",
                            CORDON_QUOTE(path));
-    if (asprintf(ret_path, "%.*s/%s", (int)length, base, tail) < 0)
+    char *joined = NULL;
+    if (asprintf(&joined, "%.*s/%s", (int)length, base, tail) < 0)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    *ret_path = joined;
     return 0;
 }
 
@@ -158,7 +160,7 @@ static int link_worktree_owner(const cordon_worktree *worktree, uid_t *ret_owner
 static int read_dotgit(const cordon_worktree *worktree, uid_t owner, cordon_git_kind *ret_kind,
                        char **ret_pointer, cordon_err *err)
 {
-    char text[POINTER_MAX];
+    char text[POINTER_MAX] = "";
     int failed = read_pointer(worktree->fd, ".git", owner, text);
     *ret_kind = failed == ENOENT ? CORDON_GIT_NONE : CORDON_GIT_FOLDER;
     if (failed == ENOENT || failed == EISDIR)
@@ -191,7 +193,7 @@ static bool split_admin(char *path, const char **ret_name)
 static int check_way_back(const cordon_worktree *worktree, const cordon_worktree_link *link,
                           uid_t owner, const char *admin, cordon_err *err)
 {
-    char text[POINTER_MAX];
+    char text[POINTER_MAX] = "";
     char file[PATH_MAX];
     cordon_autofree char *path = NULL;
     cordon_err why = CORDON_ERR_INIT;
@@ -215,7 +217,7 @@ static int check_way_back(const cordon_worktree *worktree, const cordon_worktree
 static int check_commondir(const cordon_worktree *worktree, const cordon_worktree_link *link,
                            uid_t owner, cordon_err *err)
 {
-    char text[POINTER_MAX];
+    char text[POINTER_MAX] = "";
     char file[PATH_MAX];
     (void)snprintf(file, sizeof file, "worktrees/%s/commondir", link->name);
     int failed = read_pointer(link->common.fd, file, owner, text);
@@ -329,26 +331,34 @@ static int open_common(const cordon_worktree *worktree, const char *path,
     return CORDON_FAIL(err, why.code, "%s", why.message);
 }
 
+/* Where the pointer leads on the host and inside; the common directory's part of both, and NAME. */
+static int split_pointer(const cordon_worktree *worktree, const char *admin, char *common,
+                         cordon_worktree_link *link, cordon_err *err)
+{
+    const char *name = NULL;
+    const char *same = NULL;
+    if (!split_admin(common, &name) || !split_admin(link->target, &same))
+        return LINK_FAIL(err, worktree,
+                         "points to %s, which is no linked worktree's (a submodule's checkout is "
+                         "no worktree of its own)",
+                         CORDON_QUOTE(admin));
+    return cordon_text_copy(name, &link->name, err);
+}
+
 static int follow_pointer(const cordon_worktree *worktree, const char *mount, uid_t owner,
                           const cordon_worktree_rules *rules, cordon_deadline dl,
                           cordon_worktree_link *link, cordon_err *err)
 {
     cordon_autofree char *admin = NULL;
-    cordon_autofree char *common = NULL;
     cordon_err why = CORDON_ERR_INIT;
-    const char *name = NULL;
     if (resolve(worktree->path, link->pointer, &admin, &why) < 0 ||
         resolve(mount, link->pointer, &link->target, &why) < 0)
         return LINK_FAIL(err, worktree, "points to no place: %s", why.message);
-    if (cordon_text_copy(admin, &common, err) < 0)
-        return -1;
-    if (!split_admin(common, &name) || cordon_text_copy(name, &link->name, err) < 0 ||
-        !split_admin(link->target, &name))
-        return LINK_FAIL(err, worktree,
-                         "points to %s, which is no linked worktree's (a submodule's checkout is "
-                         "no worktree of its own)",
-                         CORDON_QUOTE(admin));
-    if (check_target(worktree, link->target, mount, err) < 0 ||
+    cordon_autofree char *common = strdup(admin);
+    if (!common)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    if (split_pointer(worktree, admin, common, link, err) < 0 ||
+        check_target(worktree, link->target, mount, err) < 0 ||
         open_common(worktree, common, rules, dl, link, err) < 0 ||
         check_apart(worktree, link, err) < 0 || check_shape(worktree, link, owner, err) < 0 ||
         check_commondir(worktree, link, owner, err) < 0)
