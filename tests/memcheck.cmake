@@ -18,7 +18,7 @@ set(memcheck_left_out
     gate_link
     # Hundreds of whole runs, many of which wait for their end: minutes, too. run_fake and run_gate
     # go the same ways, and the address sanitizer sees all of these.
-    run_ends run_faults run_leftovers
+    run_cases run_ends run_faults run_leftovers
     # Every allocation in turn, likewise.
     torture_parts torture_run)
 
