@@ -41,6 +41,7 @@ foreach(test IN LISTS tests)
     add_test(NAME memcheck.${name}
              COMMAND ${CORDON_VALGRIND} --quiet --error-exitcode=99 --leak-check=full
                      --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect
+                     --suppressions=${CMAKE_CURRENT_LIST_DIR}/memcheck.supp
                      $<TARGET_FILE:${program}>)
     set_tests_properties(memcheck.${name} PROPERTIES LABELS memcheck TIMEOUT 900)
 endforeach()
