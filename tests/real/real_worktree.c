@@ -56,7 +56,7 @@ static bool host(const char *script)
 
 static const char *tree(const char *name)
 {
-    char path[128];
+    char path[160];
     (void)snprintf(path, sizeof path, "trees/%s", name);
     return real_path(path);
 }

@@ -206,7 +206,7 @@ static int has_ended(fake_engine *fake, const char *id, int *ret_exit_code, cord
         rc = CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "fake: it was never started");
     else if (c->state == CORDON_STATE_EXITED)
         rc = 1;
-    if (rc == 1)
+    if (c && rc == 1)
         *ret_exit_code = c->exit_code;
     fake_unlock(fake);
     return rc;

@@ -54,14 +54,14 @@ static bool is_word(const char *key, size_t length)
 static void fill_path(json_text *json, json_text_place *place, const char *key, size_t length)
 {
     const json_text_place *parent = &json->places[place->parent];
-    int room = (int)sizeof place->path;
+    char path[sizeof place->path];
     if (!key)
-        (void)snprintf(place->path, (size_t)room, "%.280s[%zu]", parent->path, parent->count);
+        (void)snprintf(path, sizeof path, "%.280s[%zu]", parent->path, parent->count);
     else if (is_word(key + 1, length - 2))
-        (void)snprintf(place->path, (size_t)room, "%.200s.%.*s", parent->path, (int)length - 2,
-                       key + 1);
+        (void)snprintf(path, sizeof path, "%.200s.%.*s", parent->path, (int)length - 2, key + 1);
     else
-        (void)snprintf(place->path, (size_t)room, "%.200s[%.*s]", parent->path, (int)length, key);
+        (void)snprintf(path, sizeof path, "%.200s[%.*s]", parent->path, (int)length, key);
+    memcpy(place->path, path, sizeof path);
 }
 
 static bool read_value(reader *r, size_t parent, size_t key, size_t key_length);

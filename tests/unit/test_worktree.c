@@ -327,7 +327,7 @@ static void folders_closed_to_the_caller_are_passed_over(void)
     if (getuid() == 0 && seteuid(12345) != 0)
         return;
     if (getuid() == 0) {
-        (void)seteuid(0);
+        REQUIRE(seteuid(0) == 0);
         REQUIRE(chmod(folder.path, 0755) == 0);
         REQUIRE(seteuid(12345) == 0);
     }

@@ -68,7 +68,7 @@ static void check_wire(size_t v, bool writes, const char *name)
 static void check_one(const agent *what, size_t v, const char *phase, bool writes,
                       const char *worktree)
 {
-    char name[96];
+    char name[1200];
     cordon_auto(outcome) o = {0};
     (void)snprintf(name, sizeof name, "%s %s %s", what->cli, what->version, phase);
     if (!standin_says("{'turns':[[{'text':'an ordinary answer'}]]}") ||
