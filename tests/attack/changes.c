@@ -342,7 +342,7 @@ bool attach_again(stage *s)
               send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request);
     ssize_t got = ok ? recv(fd, answer, sizeof answer - 1, 0) : -1;
     answer[got > 0 ? got : 0] = '\0';
-    s->refused = strncmp(answer, "HTTP/1.1 101", 12) != 0;
+    s->refused = got < 12 || memcmp(answer, "HTTP/1.1 101", 12) != 0;
     if (fd >= 0)
         (void)close(fd);
     return ok;
