@@ -254,9 +254,11 @@ typedef int cordon_list_by_label_fn(void *impl, cordon_object_type type, const c
  * Opens the daemon's event stream for containers and networks, from now on. Success means the
  * daemon has answered: no later event is missed. Not filtered by label (a label filter would hide
  * network events).
+ * since_s: seconds since 1970 by the daemon's clock: what happened from then on is told first, as
+ * far as the daemon still knows it; 0: nothing of before.
  */
-typedef int cordon_events_open_fn(void *impl, cordon_deadline dl, cordon_stream **ret_stream,
-                                  cordon_err *err);
+typedef int cordon_events_open_fn(void *impl, int64_t since_s, cordon_deadline dl,
+                                  cordon_stream **ret_stream, cordon_err *err);
 
 /*
  * Takes the next whole event out of bytes that core has read from an event stream.

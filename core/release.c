@@ -232,7 +232,6 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
         cordon_permit_spend(permit, run, &run->receipt->refusal, err) != 0)
         return -1;
     cordon_gate_link_released(&run->link);
-    run->watch.released = true;
     return cordon_stream_write(run->step_stream, frame.bytes.data, frame.bytes.length, run->dl,
                                err);
 }

@@ -211,6 +211,24 @@ static int check_looks(cordon_run *run, cordon_err *err)
     return -1;
 }
 
+/*
+ * What the engine has told until now. Where its stream ended and was opened again - Podman cuts its
+ * log - it must have told all of it once more, and everything is looked at again after that.
+ */
+static int check_events(cordon_run *run, cordon_err *err)
+{
+    for (;;) {
+        run->watch.gap = false;
+        if (cordon_watch_drain(&run->watch, &run->refusals[0], err) != 0)
+            return -1;
+        if (!run->watch.gap)
+            return 0;
+        if (cordon_watch_catch_up(&run->watch, &run->refusals[0], err) != 0 ||
+            check_looks(run, err) != 0)
+            return -1;
+    }
+}
+
 int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_err *err)
 {
     cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
@@ -218,8 +236,7 @@ int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_er
     if (check_looks(run, err) != 0 || cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||
         cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
             0 ||
-        cordon_watch_drain(&run->watch, &run->refusals[0], err) != 0 ||
-        check_silence(run, err) != 0 ||
+        check_events(run, err) != 0 || check_silence(run, err) != 0 ||
         cordon_deadline_check(run->dl, "the final revalidation", err) != 0)
         return -1;
     return permit_make(run, ret_permit, err);

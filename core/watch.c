@@ -2,11 +2,17 @@
 /* Judging events; see watch.h. */
 #include "watch.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* How long a step may be off its network before its end must have been seen. */
 #define WATCH_LEFT_MS 2000
+/* How long a stream that was opened again may take to tell what was told before. */
+#define WATCH_CATCH_UP_MS 5000
+/* The daemon's clock and ours may differ by a little. */
+#define WATCH_MARGIN_S 2
 
 enum {
     WATCH_NOBODY = -1,
@@ -46,7 +52,8 @@ int cordon_watch_open(cordon_watch *watch, const cordon_engine_ops *ops, void *i
     watch->dl = dl;
     watch->bytes = cordon_buf_make(CORDON_WATCH_BYTES_MAX);
     watch->step_exit_code = -1;
-    return ops->events_open(impl, dl, &watch->stream, err);
+    watch->opened_s = (int64_t)time(NULL) - WATCH_MARGIN_S;
+    return ops->events_open(impl, 0, dl, &watch->stream, err);
 }
 
 void cordon_watch_close(cordon_watch *watch)
@@ -232,6 +239,10 @@ static bool watch_is_replay(cordon_watch *watch, const cordon_event *event)
 
     if (!event->time_ns.known || object == WATCH_NOBODY)
         return false;
+    if (event->time_ns.value >= watch->newest_ns) {
+        watch->newest_ns = event->time_ns.value;
+        watch->behind = false;
+    }
     for (unsigned i = 0; i < kept; i++) {
         if (watch->seen[i].time_ns == event->time_ns.value &&
             watch->seen[i].action == event->action && watch->seen[i].object == object)
@@ -277,12 +288,12 @@ static int watch_reopen(cordon_watch *watch, cordon_err *err)
     cordon_err why = *err;
     cordon_stream *fresh = NULL;
 
-    if (!watch->released || ++watch->reopened > CORDON_WATCH_REOPEN_MAX)
+    if (++watch->reopened > CORDON_WATCH_REOPEN_MAX)
         return -1;
     cordon_err_clear(err);
     /* The broken one stays until there is another: the run's loop polls it while it ends the step.
      */
-    if (watch->ops->events_open(watch->impl, watch->dl, &fresh, err) != 0) {
+    if (watch->ops->events_open(watch->impl, watch->opened_s, watch->dl, &fresh, err) != 0) {
         cordon_err_wrap(err, "%s; opening it again", why.message);
         return -1;
     }
@@ -290,6 +301,7 @@ static int watch_reopen(cordon_watch *watch, cordon_err *err)
     watch->stream = fresh;
     cordon_buf_reset(&watch->bytes);
     watch->gap = true;
+    watch->behind = watch->newest_ns != 0;
     return 0;
 }
 
@@ -321,6 +333,25 @@ int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_
 
     while (more) {
         if (watch_read(watch, &more, err) != 0 || watch_parse(watch, ret_refusal, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cordon_watch_catch_up(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+{
+    cordon_deadline dl = cordon_deadline_clamp_ms(watch->dl, WATCH_CATCH_UP_MS);
+
+    while (watch->behind || watch->starts[WATCH_STEP] == 0) {
+        short ready = 0;
+        cordon_err late = CORDON_ERR_INIT;
+
+        if (cordon_deadline_poll(dl, cordon_stream_fd(watch->stream), POLLIN, "events", &ready,
+                                 &late) != 0)
+            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL,
+                               "the engine ended its event stream, and the one that was opened "
+                               "again does not tell what happened before");
+        if (cordon_watch_drain(watch, ret_refusal, err) != 0)
             return -1;
     }
     return 0;

@@ -46,8 +46,10 @@ typedef struct cordon_watch {
      * everything must be looked at again. The looker resets it.
      */
     bool gap;
-    bool released; /* before the release a stream that is lost stays lost: nothing is released */
     unsigned reopened;
+    int64_t opened_s;  /* when it was opened first, less a margin: from here on it is told again */
+    int64_t newest_ns; /* the last event of the run's own that was judged */
+    bool behind;       /* what was opened again has not told of that one yet */
     void *impl;
     cordon_deadline dl;
     /* Events of the run's own objects that were judged: a stream that is opened again, or whose
@@ -73,6 +75,14 @@ void cordon_watch_close(cordon_watch *watch);
  *         again: it is not watched any more, so nothing may go on. One that could sets `gap`.
  */
 int cordon_watch_drain(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * For the gap before the release: reads until the stream that was opened again has told everything
+ * up to where the old one was lost, and of the step's start at least, which had come by then.
+ * @return as cordon_watch_drain; also PROTOCOL when that does not come
+ */
+int cordon_watch_catch_up(cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /*

@@ -24,7 +24,8 @@ static const docker_op events_op = {
  * on" would have a hole. `since` closes it: the daemon replays from its memory, under the same
  * lock that subscribes. A wrong clock costs nothing else: live events come in any case.
  */
-int docker_events_open(void *impl, cordon_deadline dl, cordon_stream **ret_stream, cordon_err *err)
+int docker_events_open(void *impl, int64_t since_s, cordon_deadline dl, cordon_stream **ret_stream,
+                       cordon_err *err)
 {
     const docker_engine *engine = impl;
     struct timespec now = {0};
@@ -32,7 +33,7 @@ int docker_events_open(void *impl, cordon_deadline dl, cordon_stream **ret_strea
     if (clock_gettime(CLOCK_REALTIME, &now) != 0)
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "the clock cannot be read");
     if (docker_path(engine, &path, err, "/events?since=%lld&",
-                    (long long)(now.tv_sec - OVERLAP_S)) != 0 ||
+                    (long long)(since_s != 0 ? since_s : now.tv_sec - OVERLAP_S)) != 0 ||
         docker_path_query(&path, "filters", "{\"type\":[\"container\",\"network\"]}", err) != 0)
         return -1;
     return docker_call_stream(engine, &events_op, &path, NULL, dl, ret_stream, err);

@@ -383,7 +383,7 @@ static void the_event_stream_tells_a_containers_life(void)
     int code = -1;
     char id[CORDON_ID_HEX + 1];
     REQUIRE(session_open(&s));
-    REQUIRE_OK(s.ops->events_open(s.impl, soon(), &stream, &err), err);
+    REQUIRE_OK(s.ops->events_open(s.impl, 0, soon(), &stream, &err), err);
     const char *made = started(&s, "exit 3", false, NULL);
     REQUIRE(made != NULL);
     (void)snprintf(id, sizeof id, "%s", made);

@@ -354,7 +354,8 @@ int fake_list_by_label(void *impl, cordon_object_type type, const char *label, c
 
 /* --- Events -------------------------------------------------------------------------------- */
 
-int fake_events_open(void *impl, cordon_deadline dl, cordon_stream **ret_stream, cordon_err *err)
+int fake_events_open(void *impl, int64_t since_s, cordon_deadline dl, cordon_stream **ret_stream,
+                     cordon_err *err)
 {
     fake_scope s;
     cordon_auto_ptr(cordon_stream) stream = NULL;
@@ -363,6 +364,10 @@ int fake_events_open(void *impl, cordon_deadline dl, cordon_stream **ret_stream,
         return -1;
     int rc = stream_pairs_make(s.fake->pairs, &stream, &peer, err);
     fake_lock(s.fake);
+    for (size_t i = 0; rc == 0 && since_s != 0 && i < s.fake->event_log.count; i++) {
+        const char *line = s.fake->event_log.items[i];
+        (void)!send(peer, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
     if (rc == 0 && s.fake->event_peer_count < FAKE_STREAMS_MAX)
         s.fake->event_peers[s.fake->event_peer_count++] = cordon_take_fd(&peer);
     fake_unlock(s.fake);
@@ -399,6 +404,7 @@ static int parse_line(char *line, cordon_event *ret_event, cordon_err *err)
     const char *id = word(&line);
     const char *container_id = word(&line);
     event.exit_code = (cordon_fact_int){event.action == CORDON_EVENT_DIE, word_number(&line)};
+    event.time_ns = (cordon_fact_int){true, word_number(&line)};
     if (cordon_fact_text_set(&event.id, id, err) != 0 ||
         (strcmp(container_id, "-") != 0 &&
          cordon_fact_text_set(&event.container_id, container_id, err) != 0) ||
@@ -408,7 +414,7 @@ static int parse_line(char *line, cordon_event *ret_event, cordon_err *err)
     return event = (cordon_event){0}, 0;
 }
 
-/* The lines of fake_event: "TYPE ACTION ID CONTAINER|- EXIT RAW". */
+/* The lines of fake_event: "TYPE ACTION ID CONTAINER|- EXIT TIME RAW". */
 int fake_events_parse(const char *bytes, size_t length, size_t *ret_used, cordon_event *ret_event,
                       cordon_err *err)
 {

@@ -71,6 +71,7 @@ void fake_engine_free(fake_engine *fake)
     }
     stream_pairs_free(fake->pairs);
     fake_arena_clear(&fake->log_texts);
+    fake_arena_clear(&fake->event_log);
     cordon_fact_list_clear(&fake->argv);
     cordon_fact_list_clear(&fake->environment);
     cordon_fact_list_clear(&fake->rules);

@@ -85,6 +85,7 @@ struct fake_engine {
     size_t container_count;
     int event_peers[FAKE_STREAMS_MAX];
     size_t event_peer_count;
+    fake_arena event_log; /* every line that was told */
     unsigned ids;
     unsigned overlaps;
 

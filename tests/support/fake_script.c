@@ -154,8 +154,10 @@ void fake_event(fake_engine *fake, cordon_object_type type, cordon_event_action 
                 const char *id, const char *container_id, const char *raw, int exit_code)
 {
     char line[512];
-    int length = snprintf(line, sizeof line, "%d %d %s %s %d %s\n", (int)type, (int)action, id,
-                          container_id ? container_id : "-", exit_code, raw);
+    int length =
+        snprintf(line, sizeof line, "%d %d %s %s %d %zu %s\n", (int)type, (int)action, id,
+                 container_id ? container_id : "-", exit_code, fake->event_log.count + 1, raw);
+    (void)fake_keep(&fake->event_log, line);
     for (size_t i = 0; i < fake->event_peer_count; i++)
         (void)!send(fake->event_peers[i], line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -85,7 +85,7 @@ static int rig_open(rig *r, const cordon_engine_ops *ops)
     if (cordon_gate_link_init(&r->link, take_output, r, &r->err) != 0 ||
         ops->open(&address, soon(), &r->impl, &r->err) != 0 ||
         ops->describe(r->impl, soon(), &r->engine, &r->err) != 0 ||
-        ops->events_open(r->impl, soon(), &r->events, &r->err) != 0)
+        ops->events_open(r->impl, 0, soon(), &r->events, &r->err) != 0)
         return -1;
     return cordon_owner_init(&r->owner, 1000, &r->err);
 }

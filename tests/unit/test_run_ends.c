@@ -326,7 +326,7 @@ static void end_events(void *context, fake_run *run, const char *word)
         fake_engine_end_events(run->fake);
 }
 
-/* Before the release a lost stream is the end; after it, if it cannot be opened again. */
+/* A lost stream is the end if it cannot be opened again. */
 static void without_its_events_nothing_goes_on(void)
 {
     static const char *const words[] = {"validate", "released"};
@@ -349,18 +349,50 @@ static void without_its_events_nothing_goes_on(void)
 }
 
 /* Podman ends its stream when it cuts its log file; what it could have told is looked at. */
-static void a_stream_that_ends_after_the_release_is_opened_again(void)
+static void a_stream_that_ends_is_opened_again(void)
 {
-    cordon_auto(fake_run) run = {0};
-    fake_step step = {.output_bytes = 1 << 20};
+    static const char *const words[] = {"create", "validate", "released"};
+    for (size_t i = 0; i < 3; i++) {
+        cordon_auto(fake_run) run = {0};
+        fake_step step = {.output_bytes = 1 << 20};
 
-    REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
-    fake_engine_step(run.fake, &step);
-    run.at_word = end_events;
-    run.at_context = (void *)(uintptr_t) "released";
-    REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
-    CHECK_STR(run.result.kind_name, "exited");
-    CHECK_INT(fake_engine_left(run.fake), 0);
+        REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
+        fake_engine_step(run.fake, &step);
+        run.at_word = end_events;
+        run.at_context = (void *)(uintptr_t)words[i];
+        REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+        CHECK_STR(run.result.kind_name, "exited");
+        CHECK_INT(fake_engine_count(run.fake, FAKE_EVENTS_OPEN, NULL), 2);
+        CHECK_INT(fake_engine_left(run.fake), 0);
+    }
+}
+
+/* An exec of a moment, told to nobody: the stream that is opened again tells it. */
+static void exec_in_a_gap(void *context, fake_run *run, const char *word)
+{
+    if (strcmp(word, context) != 0)
+        return;
+    fake_engine_end_events(run->fake);
+    fake_engine_emit(run->fake, "step", CORDON_EVENT_EXEC, "exec");
+}
+
+static void what_happened_in_a_gap_of_the_stream_is_told_again(void)
+{
+    static const char *const words[] = {"validate", "released"};
+    for (size_t i = 0; i < 2; i++) {
+        cordon_auto(fake_run) run = {0};
+        fake_step step = {.stays = true};
+        fake_release release;
+
+        REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
+        fake_engine_step(run.fake, &step);
+        run.at_word = exec_in_a_gap;
+        run.at_context = (void *)(uintptr_t)words[i];
+        REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+        CHECK_STR(run.result.kind_name, "tampered");
+        CHECK_STR(run.result.refusal_fact, "step.events");
+        CHECK(fake_engine_released(run.fake, &release) == (i == 1));
+    }
 }
 
 static void intrude_and_end_events(void *context, fake_run *run, const char *word)
@@ -439,8 +471,8 @@ CORDON_TEST_MAIN("run_ends", TEST(a_call_that_hangs_ends_at_the_deadline),
                  TEST(a_reader_that_goes_away_ends_the_run),
                  TEST(a_reader_that_stalls_does_not_stop_the_deadline),
                  TEST(what_others_do_to_our_objects_is_tampering),
-                 TEST(without_its_events_nothing_goes_on),
-                 TEST(a_stream_that_ends_after_the_release_is_opened_again),
+                 TEST(without_its_events_nothing_goes_on), TEST(a_stream_that_ends_is_opened_again),
+                 TEST(what_happened_in_a_gap_of_the_stream_is_told_again),
                  TEST(what_happened_in_a_gap_of_the_stream_is_found_by_looking),
                  TEST(a_container_that_vanishes_ends_the_run),
                  TEST(whoever_else_is_on_the_network_refuses_the_release))
