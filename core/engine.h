@@ -70,6 +70,7 @@ enum {
     CORDON_CAN_SHOW_NAMESPACES = 1U << 8, /* ... all namespace modes, ipc included */
     CORDON_CAN_SHOW_CREATED_ENDPOINTS = 1U << 9, /* network facts list created containers */
     CORDON_CAN_SHOW_RUNTIME = 1U << 10, /* inspect leaves facts out that container_runtime tells */
+    CORDON_CAN_TELL_UPLOADS = 1U << 11, /* an event tells of files put into a container */
 };
 
 /* What describe learned. Texts are printable; version is as the daemon writes it. */

@@ -142,12 +142,17 @@ int cordon_run_check_changes(cordon_run *run, cordon_role role, cordon_deadline 
     return cordon_changes_check(&run->plan, role, &changes, tally, ret_refusal, err);
 }
 
-/* An engine may need longer for it than for all the rest, so it is not in line with that. */
+/*
+ * Where an event tells of an upload, the watch has judged it; elsewhere the files are asked for. An
+ * engine may need longer for that than for all the rest, so it is not in line with it.
+ */
 static int check_changes(void *context, cordon_err *err)
 {
     check_branch *branch = context;
     cordon_run *run = branch->run;
 
+    if ((run->invocation->engine->facts.can & CORDON_CAN_TELL_UPLOADS) != 0)
+        return 0;
     if (cordon_run_check_changes(run, branch->container, run->dl, &run->tallies[branch->slot],
                                  &run->refusals[branch->slot], err) != 0)
         return check_missing(branch, err);

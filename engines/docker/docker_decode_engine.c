@@ -229,8 +229,9 @@ int docker_decode_info(const void *json, size_t length, cordon_engine_facts *ret
     cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_auto(cordon_engine_facts) facts = {0};
     cordon_json root = {0};
-    /* everything that a container was made with comes back verbatim in its inspect */
-    facts.can = CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES;
+    /* Everything that a container was made with comes back verbatim in its inspect, and every
+     * archive that goes into one is an event. */
+    facts.can = CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES | CORDON_CAN_TELL_UPLOADS;
     if (docker_parse_object(json, length, &doc, &root, err) != 0 ||
         read_info(root, &facts, err) != 0)
         return -1;

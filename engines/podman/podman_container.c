@@ -336,6 +336,7 @@ int podman_container_changes(void *impl, const char *id, cordon_deadline dl,
         return -1;
     podman_request request = on_container("list changes of container", "GET", &path, 200, false);
     request.max_bytes = CHANGES_ANSWER_MAX;
+    request.subjects |= PODMAN_ON_FILES;
     if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
     if (cordon_changes_read(answer.body.data, answer.body.length, ret_changes, err) == 0)

@@ -36,6 +36,8 @@ typedef struct meaning {
 
 static const meaning meanings[] = {
     {"no such container", NULL, PODMAN_ON_CONTAINER, CORDON_ERR_NOTFOUND},
+    /* of a container that is not there: libpod takes the id to its storage library as it is */
+    {"layer not known", NULL, PODMAN_ON_FILES, CORDON_ERR_NOTFOUND},
     {"network not found", NULL, PODMAN_ON_NETWORK, CORDON_ERR_NOTFOUND},
     {"image not known", NULL, PODMAN_ON_IMAGE, CORDON_ERR_NOTFOUND},
     {"that name is already in use", NULL, PODMAN_ON_CONTAINER, CORDON_ERR_CONFLICT},

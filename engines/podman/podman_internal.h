@@ -56,6 +56,7 @@ typedef enum podman_subject {
     PODMAN_ON_IMAGE = 1 << 2,
     PODMAN_ON_BINDS = 1 << 3,   /* host paths, at create and start */
     PODMAN_ON_REMOVAL = 1 << 4, /* the end of a container */
+    PODMAN_ON_FILES = 1 << 5,   /* what has changed of a container's files */
 } podman_subject;
 
 /*

@@ -271,7 +271,9 @@ static void the_changes_of_a_container_are_its_mount_points(void)
     cordon_err err = CORDON_ERR_INIT;
     int code = -1;
     bool work = false;
+    char written[sizeof s.folder + 2];
     REQUIRE(session_open(&s) && session_folder(&s));
+    (void)snprintf(written, sizeof written, "%s/y", s.folder);
     shell_spec_init(&s, "echo x >/tmp/x && echo y >/bind/y; echo z >/z; exit 3", &shell);
     shell.mounts[1] = (cordon_mount_spec){
         .type = CORDON_MOUNT_BIND, .source = s.folder, .target = "/bind", .read_only = false};
@@ -291,6 +293,7 @@ static void the_changes_of_a_container_are_its_mount_points(void)
                      cordon_change_kind_name(c->kind), c->path);
     }
     CHECK(work);
+    CHECK(unlink(written) == 0);
 }
 
 static void removing_kills_and_happens_once(void)

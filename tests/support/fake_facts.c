@@ -348,7 +348,7 @@ int fake_engine_facts_of(const fake_engine *fake, cordon_engine_facts *ret_facts
             CORDON_CAN_DEFAULT_SECCOMP | CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES;
     f.can |= fake->podman ? CORDON_CAN_MOUNT_IMAGES | CORDON_CAN_KEEP_ID |
                                 CORDON_CAN_SHOW_CREATED_ENDPOINTS | CORDON_CAN_SHOW_RUNTIME
-                          : CORDON_CAN_LOAD_ON_BASE;
+                          : CORDON_CAN_LOAD_ON_BASE | CORDON_CAN_TELL_UPLOADS;
     cordon_fact_list_known(&f.security);
     cordon_fact_list_known(&f.warnings);
     if (SET_TEXTS(table, err) != 0)

@@ -205,7 +205,8 @@ static void check_description(const char *sample)
     CHECK(facts.cgroup_version.known && facts.cgroup_version.value == 1);
     CHECK_INT(facts.can, CORDON_CAN_LOAD_ON_BASE | CORDON_CAN_LIMIT_MEMORY | CORDON_CAN_LIMIT_CPU |
                              CORDON_CAN_LIMIT_PIDS | CORDON_CAN_DEFAULT_SECCOMP |
-                             CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES);
+                             CORDON_CAN_SHOW_SYSCTLS | CORDON_CAN_SHOW_NAMESPACES |
+                             CORDON_CAN_TELL_UPLOADS);
     CHECK(facts.security.known && facts.security.count == 1);
     CHECK(facts.warnings.known && facts.warnings.count == 0);
 }
