@@ -12,21 +12,32 @@
 
 /* --- Images ----------------------------------------------------------------------------------- */
 
-size_t agents_of_engine(agent agents[AGENTS_MAX])
+#define ARMED "armed-"
+
+/* "claude 2.1.332 sha256:..." */
+static void read_agent(char *line, agent *ret_agent)
+{
+    char *rest = line;
+    (void)snprintf(ret_agent->cli, sizeof ret_agent->cli, "%s", strsep(&rest, " "));
+    (void)snprintf(ret_agent->version, sizeof ret_agent->version, "%s",
+                   rest ? strsep(&rest, " ") : "");
+    (void)snprintf(ret_agent->image, sizeof ret_agent->image, "%s",
+                   rest ? strsep(&rest, "\n") : "");
+}
+
+static size_t read_agents(bool armed, agent agents[AGENTS_MAX])
 {
     char path[256];
+    char line[160];
     size_t count = 0;
     (void)snprintf(path, sizeof path, "%s/agents.%s", real_variable("CORDON_TEST_STATE"),
                    real.word);
     FILE *file = fopen(path, "re");
     TEST_RECORDF(file != NULL, "%s is missing: tests/vendor/images makes it", path);
-    char line[160];
     while (file && count < AGENTS_MAX && fgets(line, sizeof line, file)) {
-        agent *one = &agents[count++];
-        char *rest = line;
-        (void)snprintf(one->cli, sizeof one->cli, "%s", strsep(&rest, " "));
-        (void)snprintf(one->version, sizeof one->version, "%s", rest ? strsep(&rest, " ") : "");
-        (void)snprintf(one->image, sizeof one->image, "%s", rest ? strsep(&rest, "\n") : "");
+        bool has = strncmp(line, ARMED, strlen(ARMED)) == 0;
+        if (has == armed)
+            read_agent(armed ? line + strlen(ARMED) : line, &agents[count++]);
     }
     if (file)
         (void)fclose(file);
@@ -34,10 +45,15 @@ size_t agents_of_engine(agent agents[AGENTS_MAX])
     return count;
 }
 
-bool agent_find(const char *cli, agent *ret_agent)
+size_t agents_of_engine(agent agents[AGENTS_MAX])
+{
+    return read_agents(false, agents);
+}
+
+bool agent_find(const char *cli, bool armed, agent *ret_agent)
 {
     agent agents[AGENTS_MAX];
-    size_t count = agents_of_engine(agents);
+    size_t count = read_agents(armed, agents);
     for (size_t i = count; i-- > 0;) {
         if (strcmp(agents[i].cli, cli) == 0) {
             *ret_agent = agents[i];

@@ -17,11 +17,14 @@ typedef struct agent {
 
 #define AGENTS_MAX 8
 
-/* Those that tests/vendor/images imported into this engine. */
+/* Those that tests/vendor/images imported into this engine, those with weapons left out. */
 size_t agents_of_engine(agent agents[AGENTS_MAX]);
 
-/* The newest of a CLI; a failure is recorded when there is none. */
-bool agent_find(const char *cli, agent *ret_agent);
+/*
+ * The newest of a CLI; armed: with shells and other programs in its image. A failure is recorded
+ * when there is none.
+ */
+bool agent_find(const char *cli, bool armed, agent *ret_agent);
 
 typedef struct standin {
     child server;

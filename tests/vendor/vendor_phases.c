@@ -114,7 +114,7 @@ static void the_prompt_reaches_the_vendor_byte_for_byte(void)
     REQUIRE(standin_start(&s));
     for (size_t v = 0; v < 2; v++) {
         agent what;
-        REQUIRE(agent_find(vendors[v].cli, &what));
+        REQUIRE(agent_find(vendors[v].cli, false, &what));
         for (size_t i = 0; i < sizeof prompts / sizeof prompts[0]; i++) {
             char option[64];
             char settings[128];
@@ -154,7 +154,7 @@ static void a_writing_phase_writes_the_worktree(void)
         char path[256];
         cordon_auto(outcome) o = {0};
         const char *worktree = real_worktree(v == 0 ? "write-claude" : "write-codex");
-        REQUIRE(agent_find(vendors[v].cli, &what) && standin_says(scenarios[v]));
+        REQUIRE(agent_find(vendors[v].cli, false, &what) && standin_says(scenarios[v]));
         if (!agent_run(&(agent_call){.what = &what,
                                      .vendor = vendors[v].vendor,
                                      .phase = "execute",
@@ -174,7 +174,7 @@ static void another_version_in_the_image_ends_the_run(void)
     cordon_auto(standin) s;
     cordon_auto(outcome) o = {0};
     agent what;
-    REQUIRE(standin_start(&s) && agent_find("claude", &what));
+    REQUIRE(standin_start(&s) && agent_find("claude", false, &what));
     (void)snprintf(what.version, sizeof what.version, "2.1.197");
     if (!agent_run(&(agent_call){.what = &what, .vendor = "t-claude", .phase = "review"}, &o))
         return;
@@ -196,7 +196,7 @@ static void the_vendors_refusal_is_the_clis_own_to_tell(void)
     for (size_t v = 0; v < 2; v++) {
         agent what;
         cordon_auto(outcome) o = {0};
-        REQUIRE(agent_find(vendors[v].cli, &what) && standin_says(scenario));
+        REQUIRE(agent_find(vendors[v].cli, false, &what) && standin_says(scenario));
         if (!agent_run(
                 &(agent_call){.what = &what, .vendor = vendors[v].vendor, .phase = "questions"},
                 &o))
