@@ -107,7 +107,7 @@ static void each_cli_in_each_phase_offers_the_phases_tools_and_asks_its_vendor_a
 
 /* A vendor's host is asked in the vendor's name: the key goes there, and the prompt is no argument.
  */
-static void the_prompt_reaches_the_vendor_byte_for_byte(void)
+static void UX1_the_prompt_reaches_the_vendor_byte_for_byte(void)
 {
     static const char *const prompts[] = {"- item", "--version", "--", "$(id) `id` \\ \"quoted\""};
     cordon_auto(standin) s;
@@ -136,6 +136,48 @@ static void the_prompt_reaches_the_vendor_byte_for_byte(void)
             CHECK_CONTAINS(cordon_buf_text(&heard), STANDIN_KEY);
         }
     }
+}
+
+/* The CLI reads to the end of its input: the prompt, whatever our own input is. */
+static void LC1_a_silent_pipe_as_our_input_holds_nothing_up(void)
+{
+    int silent[2];
+    cordon_auto(standin) s;
+    REQUIRE(standin_start(&s) && pipe(silent) == 0);
+    for (size_t v = 0; v < 2; v++) {
+        agent what;
+        char settings[128];
+        cordon_auto(outcome) o = {0};
+        REQUIRE(agent_find(vendors[v].cli, false, &what));
+        REQUIRE(standin_says("{'turns':[[{'text':'an ordinary answer'}]]}"));
+        (void)snprintf(settings, sizeof settings, "agents: { %s = \"%s\"; };\n", what.cli,
+                       what.version);
+        if (cordon_call(&(call){.options = WORDS("--vendor", vendors[v].vendor, "--prompt", "hi"),
+                                .image = what.image,
+                                .settings = settings,
+                                .stdin_fd = silent[0]},
+                        &o)) {
+            EXPECT_EXITED(&o, 0);
+            CHECK_CONTAINS(outcome_out(&o), "an ordinary answer");
+        }
+    }
+    (void)close(silent[0]);
+    (void)close(silent[1]);
+}
+
+/* An image without a user: the step is nobody's root, so Claude takes the flag that root may not.
+ */
+static void UX3_an_image_of_root_is_run_as_somebody_else(void)
+{
+    cordon_auto(standin) s;
+    cordon_auto(outcome) o = {0};
+    agent what;
+    REQUIRE(standin_start(&s) && agent_find("claude", false, &what));
+    REQUIRE(standin_says("{'turns':[[{'text':'an ordinary answer'}]]}"));
+    if (!agent_run(&(agent_call){.what = &what, .vendor = "naked-claude", .phase = "review"}, &o))
+        return;
+    EXPECT_EXITED(&o, 0);
+    CHECK_CONTAINS(outcome_out(&o), "an ordinary answer");
 }
 
 /* What the phase allows is done, and belongs to the caller. */
@@ -185,7 +227,7 @@ static void another_version_in_the_image_ends_the_run(void)
 }
 
 /* The CLI itself says why it cannot work, and its status is ours. */
-static void the_vendors_refusal_is_the_clis_own_to_tell(void)
+static void UX3_the_vendors_refusal_is_the_clis_own_to_tell(void)
 {
     static const char scenario[] =
         "{'answers':{'POST /v1/messages':{'status':400,'body':{'type':'error','error':"
@@ -209,7 +251,9 @@ static void the_vendors_refusal_is_the_clis_own_to_tell(void)
 
 REAL_MAIN("vendor_phases",
           TEST(each_cli_in_each_phase_offers_the_phases_tools_and_asks_its_vendor_alone),
-          TEST(the_prompt_reaches_the_vendor_byte_for_byte),
+          TEST(UX1_the_prompt_reaches_the_vendor_byte_for_byte),
+          TEST(LC1_a_silent_pipe_as_our_input_holds_nothing_up),
+          TEST(UX3_an_image_of_root_is_run_as_somebody_else),
           TEST(a_writing_phase_writes_the_worktree),
           TEST(another_version_in_the_image_ends_the_run),
-          TEST(the_vendors_refusal_is_the_clis_own_to_tell))
+          TEST(UX3_the_vendors_refusal_is_the_clis_own_to_tell))
