@@ -331,7 +331,9 @@ static const struct {
 } controls[] = {
     {"claude", "loose-claude", "{'turns':[[{'tool':'Bash','input':{'command':'" CANARY "'}}]]}",
      WORDS("/usr/local/bin/claude", "-p", "--dangerously-skip-permissions", "do it")},
-    {"codex", "loose-codex", "{'turns':[[{'tool':'exec_command','input':{'cmd':'" CANARY "'}}]]}",
+    {"codex", "loose-codex",
+     "{'turns':[[{'tool':'exec_command','input':{'cmd':'" CANARY
+     "','shell':'/bin/sh','login':false}}]]}",
      WORDS("/usr/local/bin/codex", "exec", "--skip-git-repo-check",
            "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5.5", "-c",
            "model_provider=\"plain\"", "-c",
@@ -390,7 +392,7 @@ static void without_the_agents_fence_the_same_call_is_executed(void)
                          &o) ||
             !standin_heard(&heard))
             return;
-        TEST_RECORDF(!lacks(&heard, CANARY_OUTPUT), "%s: nothing was executed: %.300s",
+        TEST_RECORDF(!lacks(&heard, CANARY_OUTPUT), "%s: nothing was executed: %.2000s",
                      controls[i].cli, outcome_err(&o));
     }
 }
