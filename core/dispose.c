@@ -176,6 +176,7 @@ static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, c
 
         if (run->ops->container_inspect(run->impl, id, branch->dl, &facts, err) != 0)
             return -1;
+        cordon_dispose_note_executions(run, branch->role, &facts, &branch->finding);
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
     }

@@ -22,6 +22,13 @@ bool cordon_dispose_is_released(const cordon_run *run);
 /* The engine must have seen the same end of the step as the gate told. */
 void cordon_dispose_confirm_exit(cordon_run *run, cordon_finding *finding);
 
+/*
+ * Nobody has executed anything in the container: libpod's record tells for some minutes, also where
+ * the event got lost, as Podman 4 loses one now and then when it cuts its log.
+ */
+void cordon_dispose_note_executions(const cordon_run *run, cordon_role role,
+                                    const cordon_container_facts *facts, cordon_finding *finding);
+
 /* Nobody has put files into the container, or taken some away. Before it is removed. */
 void cordon_dispose_confirm_files(cordon_run *run, cordon_role role, cordon_finding *finding);
 

@@ -139,6 +139,38 @@ static void our_own_signal_is_no_tampering(void)
     CHECK_INT(run.result.status, 124);
 }
 
+/* --- Executions ------------------------------------------------------------------------------- */
+
+/* From the last look at a container on, the one before its removal. */
+static void lie_of_execution(void *context, const char *role, unsigned nth,
+                             cordon_container_facts *facts)
+{
+    if (strcmp(role, context) == 0 && nth >= 3)
+        (void)!cordon_fact_list_add(&facts->exec_ids, "0123abcd", NULL);
+}
+
+/* No event told of it; the container's record does. */
+static void what_was_executed_without_an_event_is_tampering(void)
+{
+    static const char *const roles[] = {"step", "proxy"};
+    for (size_t i = 0; i < 2; i++) {
+        cordon_auto(fake_run) run = {0};
+        fake_lies lies = {.context = (void *)(uintptr_t)roles[i], .container = lie_of_execution};
+        char fact[64];
+        REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.podman = true, .probe = true}) ? 0 : -1,
+                   run.err);
+        fake_engine_lie(run.fake, &lies);
+        REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+        (void)snprintf(fact, sizeof fact, "%s.exec_ids", roles[i]);
+        CHECK_STR(run.result.kind_name, "tampered");
+        CHECK_STR(run.result.refusal_code, "CORDON_REFUSED_CHANGED");
+        CHECK_STR(run.result.refusal_fact, fact);
+        CHECK_STR(run.result.refusal_actual, "0123abcd");
+        CHECK_INT(run.result.status, 126);
+        CHECK_INT(fake_engine_left(run.fake), 0);
+    }
+}
+
 /* --- Gone ------------------------------------------------------------------------------------- */
 
 /* The first removal of anything finds the run over, so nobody's event or look tells it. */
@@ -286,6 +318,7 @@ CORDON_TEST_MAIN("run_meddled", TEST(files_put_into_a_container_are_found),
                  TEST(without_the_list_of_changes_nothing_is_vouched_for),
                  TEST(a_signal_that_the_run_did_not_send_is_tampering),
                  TEST(our_own_signal_is_no_tampering),
+                 TEST(what_was_executed_without_an_event_is_tampering),
                  TEST(what_is_gone_before_we_remove_it_is_tampering),
                  TEST(what_goes_right_before_our_removal_is_tampering),
                  TEST(what_our_own_removal_took_is_no_tampering),
