@@ -14,8 +14,9 @@
 
 /* How long a daemon has to tell of a change before the run goes on; Podman polls a file for it. */
 #define TELL_US 400000
-/* The command outlives every attack. */
-#define COMMAND_S    "20"
+/* The command outlives every attack, and those that are made side by side with it. */
+#define COMMAND_S    "40"
+#define HARMLESS_S   "5"
 #define SIDE_BY_SIDE 4
 
 typedef enum point { UNSTARTED, CREATED, LOOK, RELEASE, RUNNING, POINTS } point;
@@ -190,7 +191,7 @@ static liar_word on_piece(play *p, const play_request *r, bool to_engine, char *
 static bool begin(attack *a)
 {
     const play_hooks hooks = {.context = a, .ask = on_ask, .piece = on_piece};
-    const char *seconds = a->row->code ? COMMAND_S : "0.3";
+    const char *seconds = a->row->code ? COMMAND_S : HARMLESS_S;
     char script[64];
     (void)snprintf(script, sizeof script, "echo ready; sleep %s", seconds);
     a->stage = (stage){.p = &a->play, .target = a->row->target};
@@ -236,13 +237,18 @@ static void judge(const attack *a, const outcome *o)
                      shown(kind));
 }
 
+/* The others come by themselves when the run is where they are made. */
+static void strike(attack *a)
+{
+    if (a->at == RUNNING && child_hear(&a->play.process.process, "ready", REAL_PATIENCE_MS))
+        go(a);
+}
+
 /* False when it is to be made again. */
 static bool finish(attack *a, bool last)
 {
     cordon_auto(outcome) o = {0};
     bool done = true;
-    if (a->at == RUNNING && child_hear(&a->play.process.process, "ready", REAL_PATIENCE_MS))
-        go(a);
     if (play_end(&a->play, &o)) {
         done = last || !is_engines_own_failure(&o);
         if (done)
@@ -291,12 +297,18 @@ static void check_engine_is_as_before(void)
 static void finish_all(attack *attacks, size_t count)
 {
     bool again[SIDE_BY_SIDE] = {false};
+    /* All of them before any run is heard to its end: the last one's command must still be there.
+     */
+    for (size_t i = 0; i < count; i++)
+        strike(&attacks[i]);
     for (size_t i = 0; i < count; i++)
         again[i] = !finish(&attacks[i], false);
     for (size_t i = 0; i < count; i++) {
         attacks[i] = (attack){.row = attacks[i].row, .at = attacks[i].at};
-        if (again[i] && begin(&attacks[i]))
-            (void)finish(&attacks[i], true);
+        if (!again[i] || !begin(&attacks[i]))
+            continue;
+        strike(&attacks[i]);
+        (void)finish(&attacks[i], true);
     }
 }
 
