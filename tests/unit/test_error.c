@@ -10,9 +10,10 @@ static void every_code_has_a_name_and_no_number_escapes(void)
     CHECK_STR(cordon_code_name(CORDON_OK), "OK");
     CHECK_STR(cordon_code_name(CORDON_ERR_TIMEOUT), "TIMEOUT");
     CHECK_STR(cordon_code_name(CORDON_ERR_INVALID), "INVALID");
-    CHECK_STR(cordon_code_name((cordon_code)17), "UNKNOWN");
+    CHECK_STR(cordon_code_name(CORDON_ERR_WARNED), "WARNED");
+    CHECK_STR(cordon_code_name((cordon_code)18), "UNKNOWN");
     CHECK_STR(cordon_code_name((cordon_code)-1), "UNKNOWN");
-    for (int code = 0; code <= CORDON_ERR_INVALID; code++)
+    for (int code = 0; code <= CORDON_ERR_WARNED; code++)
         CHECK(strcmp(cordon_code_name((cordon_code)code), "UNKNOWN") != 0);
 }
 
