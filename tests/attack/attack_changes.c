@@ -66,8 +66,9 @@ typedef struct row {
 
 static const row rows[] = {
     {change_memory, STEP, ALWAYS | RELEASE_TOO, DOCKER, "CHANGED", NULL},
-    {change_memory, STEP, EARLY, PODMAN, "KERNEL", "the gate sees its cgroup's limit"},
-    {change_memory, STEP, STARTED, PODMAN, NULL, NO_TELLING},
+    {change_memory, STEP, EARLY, PODMAN | OLD, "KERNEL", "the gate sees its cgroup's limit"},
+    {change_memory, STEP, STARTED, PODMAN | OLD, NULL, NO_TELLING},
+    {change_memory, STEP, ALWAYS, PODMAN | NEW, "CHANGED", "Podman 5 has an event for it"},
     {change_memory, PROXY, 1U << RUNNING, DOCKER, "CHANGED", NULL},
     {change_restart_policy, STEP, ALWAYS, DOCKER, "CHANGED", NULL},
     {change_restart_policy, STEP, EARLY, PODMAN, NULL, "Podman 4 ignores it"},
