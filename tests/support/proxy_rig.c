@@ -221,6 +221,17 @@ size_t rig_children(const proxy_rig *rig)
     return count;
 }
 
+/* A resolver that has answered takes a moment to go, and the proxy one to see it. */
+bool rig_has_no_children(const proxy_rig *rig)
+{
+    for (int ms = 0; ms < RIG_WAIT_MS; ms += 10) {
+        if (rig_children(rig) == 0)
+            return true;
+        (void)usleep(10000);
+    }
+    return false;
+}
+
 static void bound(int fd)
 {
     struct timeval wait = {.tv_sec = RIG_WAIT_MS / 1000};

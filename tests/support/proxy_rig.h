@@ -53,6 +53,9 @@ size_t rig_log_count(const proxy_rig *rig, const char *part);
 /* Children that the proxy has now, zombies included. */
 size_t rig_children(const proxy_rig *rig);
 
+/* True as soon as there are none; false when some stay. */
+bool rig_has_no_children(const proxy_rig *rig);
+
 /* A client's connection to the proxy; blocking, with a receive bound. -1 on failure. */
 int rig_client(const proxy_rig *rig);
 /* The next connection that the proxy made to the upstream; -1 if none comes. */
