@@ -36,10 +36,13 @@ static int output_take(void *context, const void *bytes, size_t length, cordon_e
     cordon_output_quota *quota = output->quota;
     size_t keep = (int64_t)length <= quota->left_bytes ? length : (size_t)quota->left_bytes;
 
+    /* What nobody is there to read is not cut. */
+    if (output->closed)
+        return 0;
     quota->left_bytes -= (int64_t)keep;
     if (keep < length)
         quota->truncated = true;
-    if (output->fd < 0 || output->closed || keep == 0)
+    if (output->fd < 0 || keep == 0)
         return 0;
     if (output->lossy && output->waiting.length >= CORDON_OUTPUT_WATERMARK) {
         quota->truncated = true;

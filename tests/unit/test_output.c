@@ -317,6 +317,10 @@ static void what_comes_after_the_reader_has_gone_is_counted_and_dropped(void)
     CHECK_INT(value.output.total_bytes, 8);
     cordon_output_flush(&value.output);
     CHECK(value.output.closed);
+    /* However much it is: nothing is cut for a reader that is not there. */
+    value.quota.left_bytes = 1;
+    REQUIRE(put(&value.output, "more", 4));
+    CHECK(!value.quota.truncated);
 }
 
 static void a_program_that_blocks_sigpipe_still_blocks_it_and_has_none_from_us(void)
