@@ -3,6 +3,7 @@
  * Cases EA2, EA4, EA6, TO1, TO2, TO5 and TO6 as whole runs over the fake engine: what is asked of
  * the engine, what it answers and what the receipt says. The same on real engines is in real.cases.
  */
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ typedef struct change_case {
 typedef struct change_hook {
     const change_case *row;
     fake_run *run;
-    bool done;
+    atomic_bool done; /* calls come on the threads of both branches */
 } change_hook;
 
 static void on_call(void *context, fake_engine *fake, fake_op op, const char *role, unsigned nth)
@@ -127,9 +128,8 @@ static void on_call(void *context, fake_engine *fake, fake_op op, const char *ro
     const moment *at = &hook->row->at;
     bool now =
         at->nth == 0 ? fake_engine_count(fake, FAKE_CONTAINER_START, "step") > 0 : at->nth == nth;
-    if (hook->done || op != at->op || !now || strcmp(role, at->role) != 0)
+    if (op != at->op || !now || strcmp(role, at->role) != 0 || atomic_exchange(&hook->done, true))
         return;
-    hook->done = true;
     hook->row->change(hook->run);
 }
 

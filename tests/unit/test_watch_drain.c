@@ -62,6 +62,7 @@ static const cordon_engine_ops ops = {.events_open = open_given, .events_parse =
 
 typedef struct rig {
     stream_pairs *pairs;
+    cordon_stream *given; /* what is opened next, once: the watch asks again when a stream ends */
     cordon_watch watch;
     int daemon;
     cordon_refusal refusal;
@@ -77,15 +78,14 @@ CORDON_DEFINE_AUTO(rig, rig_clear)
 
 static bool rig_open(rig *value)
 {
-    cordon_stream *stream = NULL;
     cordon_err err = CORDON_ERR_INIT;
 
     value->pairs = stream_pairs_new();
     if (!CHECK(value->pairs != NULL) ||
-        !CHECK_OK(stream_pairs_make(value->pairs, &stream, &value->daemon, &err), err) ||
-        !CHECK_OK(
-            cordon_watch_open(&value->watch, &ops, &stream, cordon_deadline_in_ms(1000, -1), &err),
-            err))
+        !CHECK_OK(stream_pairs_make(value->pairs, &value->given, &value->daemon, &err), err) ||
+        !CHECK_OK(cordon_watch_open(&value->watch, &ops, &value->given,
+                                    cordon_deadline_in_ms(1000, -1), &err),
+                  err))
         return false;
     value->watch.networks[0] = SAMPLE_VENDOR_NET;
     value->watch.networks[1] = SAMPLE_EGRESS_NET;
