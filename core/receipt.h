@@ -31,7 +31,7 @@ typedef struct cordon_left {
     char reason[256];
 } cordon_left;
 
-/* Limits, the kernel's fence, two runtimes. */
+/* Limits, the kernel's fence, two runtimes, events. */
 #define CORDON_RECEIPT_UNASSURED_MAX 8
 
 /* Each object of a run, and whoever stands in its place. */

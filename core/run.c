@@ -293,6 +293,21 @@ static void run_explain(const cordon_run *run, cordon_err *failure)
     }
 }
 
+/* What quotes the command - a refused event, a denied target - may quote a secret of it. */
+static void run_hide_secrets(cordon_run *run)
+{
+    const cordon_secrets *secrets = &run->invocation->secrets;
+    cordon_receipt *receipt = run->receipt;
+
+    if (!run->invocation->config->mask_secrets)
+        return;
+    cordon_secrets_hide(secrets, receipt->refusal.fact);
+    cordon_secrets_hide(secrets, receipt->refusal.actual);
+    cordon_secrets_hide(secrets, receipt->failure.message);
+    for (size_t i = 0; i < receipt->egress.denied_count; i++)
+        cordon_secrets_hide(secrets, receipt->egress.denied[i].target);
+}
+
 static void run_carry(cordon_run *run)
 {
     cordon_receipt *receipt = run->receipt;
@@ -314,6 +329,7 @@ static void run_carry(cordon_run *run)
     cordon_run_dispose(run);
     cordon_run_settle_worktree(run);
     cordon_run_compare_worktree(run);
+    run_hide_secrets(run);
     receipt->timing.dispose_ms = elapsed_ms(&since_ns);
     receipt->timing.total_ms =
         receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;

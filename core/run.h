@@ -81,6 +81,7 @@ typedef struct cordon_run {
     cordon_output err_out;
     cordon_agent_watch agent_watch;
     bool step_ended; /* end of its stream */
+    bool step_more;  /* a turn has left bytes of it unread: nothing is waited for */
 
     /* Branches of make.c and of a look fill their own; merged when they have joined. */
     cordon_refusal refusals[CORDON_RUN_BRANCHES];

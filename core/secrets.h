@@ -53,6 +53,12 @@ void cordon_secrets_clear(cordon_secrets *secrets);
 
 CORDON_DEFINE_AUTO(cordon_secrets, cordon_secrets_clear)
 
+/*
+ * The same in a text of ours that quotes something of the command's - a refusal, a denied target -
+ * with each of their bytes replaced, also one that the text's end has cut.
+ */
+void cordon_secrets_hide(const cordon_secrets *secrets, char *text);
+
 /* Where masked bytes go. -1 with err stops the feed. */
 typedef int cordon_mask_sink(void *context, const void *bytes, size_t length, cordon_err *err);
 

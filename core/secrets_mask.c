@@ -125,3 +125,25 @@ int cordon_mask_finish(cordon_mask *mask, cordon_err *err)
     cordon_buf_reset(&mask->held);
     return 0;
 }
+
+static bool hide_at(const cordon_secret *secret, char *text, size_t left)
+{
+    size_t common = secret->length < left ? secret->length : left;
+
+    if (common < CORDON_SECRET_MASKED_MIN || memcmp(text, secret->value, common) != 0)
+        return false;
+    memset(text, '*', common);
+    return true;
+}
+
+void cordon_secrets_hide(const cordon_secrets *secrets, char *text)
+{
+    size_t length = strlen(text);
+
+    for (size_t at = 0; at < length; at++) {
+        for (size_t i = 0; i < secrets->count; i++) {
+            if (hide_at(&secrets->items[i], text + at, length - at))
+                break;
+        }
+    }
+}

@@ -121,10 +121,32 @@ static int settle_silent(cordon_run *run, cordon_err *err)
                        code);
 }
 
+/*
+ * What was told by now, or is told again by a stream that was opened again, before the end is
+ * believed. Where the engine has cut that off its log as well, the receipt says so.
+ */
+static int settle_events(cordon_run *run, cordon_err *err)
+{
+    cordon_watch *watch = &run->watch;
+    int result = cordon_watch_drain(watch, &run->receipt->refusal, err);
+
+    if (result == 0 && (watch->gap || watch->behind))
+        result = cordon_watch_catch_up(watch, &run->receipt->refusal, err);
+    if (result == 0)
+        return 0;
+    if (err->code == CORDON_ERR_TAMPERED || err->code == CORDON_ERR_NOMEM)
+        return -1;
+    cordon_err_clear(err);
+    cordon_receipt_accept(run->receipt, "step.events");
+    return 0;
+}
+
 int cordon_run_settle(cordon_run *run, cordon_err *err)
 {
     if (run->link.state != CORDON_LINK_ENDED)
         return settle_silent(run, err);
+    if (settle_events(run, err) != 0)
+        return -1;
     if (run->link.outside_signal != 0 && !run->watch.signalled)
         return settle_signalled(run, err);
     return run->link.start_errnum != 0 ? settle_not_executed(run) : settle_exit(run, err);

@@ -15,6 +15,8 @@
 #include "kit/httpc.h"
 
 #define STREAM_READ_SIZE 16384
+/* Pieces of the step's output that one turn of the loop takes at most. */
+#define STREAM_TURN_PIECES 16
 /* Longest time for one signal to be delivered, and for the end that must follow a KILL. */
 #define STREAM_SIGNAL_MS 10000
 #define STREAM_KILL_MS   10000
@@ -108,13 +110,24 @@ static bool stream_waits(const cordon_run *run, const cordon_output *output)
            !(output == &run->err_out && stream_holds_errors(run));
 }
 
+/*
+ * SECURITY: a command that prints faster than it is read must not keep the loop from the deadline,
+ * the caller's cancel and the engine's events, so a turn ends after some pieces.
+ */
 static int stream_read_step(cordon_run *run, cordon_err *err)
 {
+    unsigned pieces = 0;
+
+    run->step_more = false;
     while (!run->step_ended && stream_has_room(run)) {
         char piece[STREAM_READ_SIZE];
         size_t length = 0;
         cordon_stream_state state;
 
+        if (pieces++ == STREAM_TURN_PIECES) {
+            run->step_more = true;
+            return 0;
+        }
         if (cordon_stream_read(run->step_stream, piece, sizeof(piece), &length, &state, err) != 0)
             return -1;
         if (state == CORDON_STREAM_AGAIN)
@@ -333,6 +346,9 @@ static int stream_poll_ms(const stream_loop *loop)
 {
     int left_ms = cordon_deadline_left_ms(loop->until);
 
+    /* What the stream has taken out of its socket already wakes nobody. */
+    if (loop->run->step_more && stream_has_room(loop->run))
+        return 0;
     return loop->run->watch.step_left_ns != 0 && left_ms > STREAM_LEFT_MS ? STREAM_LEFT_MS
                                                                           : left_ms;
 }
@@ -394,6 +410,10 @@ int cordon_run_stream(cordon_run *run, cordon_err *err)
 
     cordon_run_progress(run, "released", "the command runs");
     stream_until_end(&loop);
+    /* No more comes, whoever ended it: what was held back was no secret. */
+    if (cordon_output_finish(&run->out, NULL) != 0 ||
+        cordon_output_finish(&run->err_out, NULL) != 0)
+        run->quota.truncated = true;
     stream_flush_rest(&loop);
     if (loop.why.code != CORDON_OK) {
         *err = loop.why;

@@ -105,8 +105,12 @@ static int read_file(const char *name, const char *file, const char *worktree, c
 {
     cordon_autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "--secret %s: %s cannot be opened: %s",
-                           CORDON_QUOTE(name), CORDON_QUOTE(file), strerrordesc_np(errno));
+        /* SECURITY: it may be the value, by mistake; no message may hold that. */
+        return CORDON_FAIL(
+            err, CORDON_ERR_CONFIG,
+            "--secret %s: what stands behind the \"=\" is no file that can be opened "
+            "(%s); it takes the path of a file, never the value",
+            CORDON_QUOTE(name), strerrordesc_np(errno));
     if (check_file(name, file, fd, err) != 0 || check_place(name, file, worktree, err) != 0)
         return -1;
     if (read_whole(fd, value, err) != 0) {

@@ -5,6 +5,7 @@
  */
 #include "real.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -150,6 +151,30 @@ static void a_reader_that_stalls_stops_no_deadline(void)
     (void)close(ends[1]);
 }
 
+/*
+ * Bytes that cost the most to read - the beginning of a note of the gate's, of which every further
+ * byte might be the end - as fast as they can be written, to a reader that takes them all.
+ */
+static void a_flood_of_what_is_slow_to_read_stops_no_deadline(void)
+{
+    static const char flood[] =
+        "(printf 'CRDNexi1\\000\\000\\000\\330'; yes C | head -c 60000 | tr -d '\\n') >/tmp/f;"
+        "for i in 1 2 3 4 5 6; do cat /tmp/f; done >/tmp/flood;"
+        "while :; do cat /tmp/flood; done";
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    cordon_auto(outcome) o = {0};
+    REQUIRE(nowhere >= 0);
+    if (cordon_call(&(call){.argv = SHELL(flood),
+                            .options = WORDS("--deadline", "5s"),
+                            .limits = "grace = \"500ms\"; output = \"1TiB\";",
+                            .stdout_fd = nowhere},
+                    &o)) {
+        EXPECT_KIND(&o, "deadline", 124);
+        EXPECT_NOTHING_LEFT(&o);
+    }
+    (void)close(nowhere);
+}
+
 /* Like `cordon run ... | head -c 0`: no SIGPIPE before everything is removed. */
 static void a_reader_that_leaves_cancels_the_run(void)
 {
@@ -189,5 +214,6 @@ REAL_MAIN("end", TEST(a_deadline_ends_a_tree_that_ignores_term),
           TEST(an_interrupt_is_130), TEST(a_termination_is_143),
           TEST(more_memory_than_allowed_is_oom_and_not_137_by_itself),
           TEST(a_command_that_kills_itself_is_not_oom),
-          TEST(a_reader_that_stalls_stops_no_deadline), TEST(a_reader_that_leaves_cancels_the_run),
-          TEST(limits_that_cannot_be_held_are_refused))
+          TEST(a_reader_that_stalls_stops_no_deadline),
+          TEST(a_flood_of_what_is_slow_to_read_stops_no_deadline),
+          TEST(a_reader_that_leaves_cancels_the_run), TEST(limits_that_cannot_be_held_are_refused))

@@ -211,7 +211,7 @@ static const bad_input command_lines[] = {
     {{"run", RECEIPT, "--approve", "--secret", "X=no", "--", "x"},
      NULL,
      125,
-     "--secret X: no cannot be opened: No such file",
+     "--secret X: what stands behind the \"=\" is no file that can be opened (No such file",
      "error"},
     {{"run", RECEIPT, "--approve", "--secret", "X=tree", "--", "x"},
      NULL,

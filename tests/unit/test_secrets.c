@@ -207,6 +207,31 @@ static void without_secrets_every_byte_passes_at_once(void)
     }
 }
 
+/* Also one that the end of our text has cut, from 8 bytes on; no byte is added. */
+static void a_secret_in_a_text_of_ours_is_hidden_in_place(void)
+{
+    static const struct {
+        const char *text;
+        const char *want;
+    } rows[] = {
+        {"hook sk-12345678!", "hook ***********!"},
+        {"hook sk-12345", "hook ********"},
+        {"hook sk-1234", "hook sk-1234"},
+        {"nothing", "nothing"},
+        {"", ""},
+    };
+    cordon_auto(cordon_secrets) secrets = {0};
+
+    REQUIRE(add(&secrets, "A", "sk-12345678"));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "%s", rows[i].text);
+        cordon_secrets_hide(&secrets, text);
+        CHECK_STR(text, rows[i].want);
+    }
+}
+
 /* Only what may still become a secret waits: a reader of lines is not held up. */
 static void what_cannot_become_a_secret_is_not_held_back(void)
 {
@@ -229,4 +254,5 @@ CORDON_TEST_MAIN("secrets", TEST(a_secret_is_kept_byte_for_byte),
                  TEST(secrets_are_in_no_core_dump_and_gone_when_cleared),
                  TEST(a_secret_is_hidden_however_the_output_is_cut),
                  TEST(without_secrets_every_byte_passes_at_once),
+                 TEST(a_secret_in_a_text_of_ours_is_hidden_in_place),
                  TEST(what_cannot_become_a_secret_is_not_held_back))
