@@ -31,6 +31,26 @@ cordon_guard_item *cordon_guard_find(const cordon_guard *guard, cordon_guard_roo
     return NULL;
 }
 
+static bool lies_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return length == 0 ? path[0] != '\0'
+                       : strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* The nearest mount above decides: what lies on top of it can be written again. */
+bool cordon_guard_lies_in_kept(const cordon_guard *guard, cordon_guard_root root, const char *path)
+{
+    const cordon_guard_item *nearest = NULL;
+    for (size_t i = 0; i < guard->count; i++) {
+        const cordon_guard_item *item = &guard->items[i];
+        if (item->root == root && cordon_guard_is_mount(item) && lies_below(path, item->path) &&
+            (!nearest || strlen(item->path) > strlen(nearest->path)))
+            nearest = item;
+    }
+    return nearest && nearest->kind == CORDON_GUARD_READ_ONLY;
+}
+
 const char *cordon_guard_name(const cordon_guard *guard, cordon_guard_root root)
 {
     return guard->roots[root]->path;

@@ -208,6 +208,35 @@ static int plan_visit(void *context, const cordon_walk_entry *entry, bool *enter
     return cordon_guard_is_own_git(guard, look, folder) ? 0 : keep_nested(look, folder, err);
 }
 
+static bool is_writable_in_kept(const cordon_guard_look *look, const cordon_guard_item *item)
+{
+    return item->root == look->root && item->kind == CORDON_GUARD_ANCHOR &&
+           cordon_guard_lies_in_kept(look->guard, look->root, item->path);
+}
+
+/*
+ * SECURITY: a kept folder is not entered, but one in it may be mounted writable: a linked
+ * worktree's own below worktrees/.
+ */
+static int walk_writable_in_kept(const cordon_guard_look *look, const cordon_walk *walk,
+                                 cordon_err *err)
+{
+    char prefix[PATH_MAX + 1];
+    for (size_t i = 0; i < look->guard->count; i++) {
+        const cordon_guard_item *item = &look->guard->items[i];
+        if (!is_writable_in_kept(look, item))
+            continue;
+        cordon_autoclose int fd =
+            cordon_open_below(look->guard->roots[look->root]->fd, item->path, O_PATH | O_DIRECTORY);
+        if (fd < 0)
+            return cordon_guard_fail_stat(look->guard, look->root, item->path, err);
+        (void)snprintf(prefix, sizeof prefix, "%s/", item->path);
+        if (cordon_walk_below(walk, fd, prefix, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int cordon_guard_walk(cordon_guard_look *look, cordon_walk_fn *visit, bool tell_closed,
                       cordon_deadline dl, cordon_err *err)
 {
@@ -221,7 +250,9 @@ int cordon_guard_walk(cordon_guard_look *look, cordon_walk_fn *visit, bool tell_
                         .context = look,
                         .tell_closed = tell_closed};
     (void)snprintf(label, sizeof label, "worktree %s", CORDON_QUOTE(folder->path));
-    return cordon_walk_below(&walk, folder->fd, "", err);
+    if (cordon_walk_below(&walk, folder->fd, "", err) < 0)
+        return -1;
+    return walk_writable_in_kept(look, &walk, err);
 }
 
 int cordon_guard_look_through(cordon_guard *guard, cordon_deadline dl, cordon_err *err)

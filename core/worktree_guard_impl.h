@@ -23,6 +23,9 @@ typedef struct cordon_guard_look {
 
 cordon_guard_item *cordon_guard_find(const cordon_guard *guard, cordon_guard_root root,
                                      const char *path);
+
+/* The path lies in a folder that is kept, and nothing nearer makes it writable again. */
+bool cordon_guard_lies_in_kept(const cordon_guard *guard, cordon_guard_root root, const char *path);
 const char *cordon_guard_name(const cordon_guard *guard, cordon_guard_root root);
 
 /* -1 with errno; a symlink is told as one, not followed. */
@@ -73,6 +76,7 @@ int cordon_guard_fail_stat(const cordon_guard *guard, cordon_guard_root root, co
 /* ENOENT, or ENOTDIR: a file stands where its folder would be. */
 bool cordon_guard_is_absent(int errnum);
 
+/* All of a root that a step can write: its mounts that lie in a kept folder, too. */
 int cordon_guard_walk(cordon_guard_look *look, cordon_walk_fn *visit, bool tell_closed,
                       cordon_deadline dl, cordon_err *err) __attribute__((warn_unused_result));
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ways around what is kept of a writable worktree: places that nobody looked at, and mounts that
+ * would make kept ones writable again. The step is played by this program.
+ */
+#include "worktree_guard.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "support/git_tree.h"
+#include "support/test.h"
+
+static const cordon_worktree_rules rules = {.home = "/nonexistent/home", .max_entries = 100000};
+
+static cordon_deadline soon(void)
+{
+    return cordon_deadline_in_ms(60000, -1);
+}
+
+typedef struct kept {
+    test_folder folder;
+    cordon_worktree worktree;
+    cordon_worktree_link link;
+    cordon_text_list protected;
+    cordon_guard guard;
+    cordon_guard_findings findings;
+    cordon_err err;
+} kept;
+
+static void kept_clear(kept *k)
+{
+    cordon_guard_findings_clear(&k->findings);
+    cordon_guard_clear(&k->guard);
+    cordon_text_list_clear(&k->protected);
+    cordon_worktree_link_clear(&k->link);
+    cordon_worktree_clear(&k->worktree);
+    test_folder_remove(&k->folder);
+}
+CORDON_DEFINE_AUTO(kept, kept_clear)
+
+#define KEPT_INIT                                                                                  \
+    {                                                                                              \
+        .worktree = CORDON_WORKTREE_INIT, .link = CORDON_WORKTREE_LINK_INIT                        \
+    }
+
+static int plan(kept *k, bool writable)
+{
+    if (cordon_worktree_open(test_path(&k->folder, "tree"), &rules, soon(), &k->worktree,
+                             &k->err) != 0 ||
+        cordon_worktree_link_open(&k->worktree, "/worktree", true, &rules, soon(), &k->link,
+                                  &k->err) != 0)
+        return -1;
+    return cordon_guard_plan(&k->worktree, &k->link, "/worktree", &k->protected, writable,
+                             rules.max_entries, soon(), &k->guard, &k->err);
+}
+
+/* --- Places that are looked at ------------------------------------------------------------- */
+
+/* worktrees/ is kept, but this worktree's own folder in it is the step's to write. */
+static void a_link_in_the_own_folder_below_worktrees_is_refused(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    REQUIRE(test_folder_make(&k.folder) && git_linked(&k.folder));
+    REQUIRE(test_symlink(&k.folder, "/etc/passwd", "main/.git/worktrees/tree/COMMIT_EDITMSG"));
+    CHECK_FAILS(plan(&k, true), k.err, CORDON_ERR_REFUSED,
+                "worktrees/tree/COMMIT_EDITMSG is a symbolic link in a git directory");
+}
+
+static void a_link_in_the_own_folder_below_worktrees_is_found(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    REQUIRE(test_folder_make(&k.folder) && git_linked(&k.folder));
+    REQUIRE_OK(plan(&k, true), k.err);
+    REQUIRE(git_folders(&k.folder, "main/.git/worktrees/tree/logs") &&
+            test_symlink(&k.folder, "/etc/passwd", "main/.git/worktrees/tree/logs/HEAD"));
+    CHECK_OK(cordon_guard_settle(&k.guard, "x", soon(), &k.findings, &k.err), k.err);
+    REQUIRE_INT(k.findings.count, 1);
+    CHECK_STR(k.findings.items[0].path, test_path(&k.folder, "main/.git/worktrees/tree/logs/HEAD"));
+    CHECK_STR(k.findings.items[0].moved_to, "HEAD.cordon-x");
+}
+
+CORDON_TEST_MAIN("worktree_guard_hostile",
+                 TEST(a_link_in_the_own_folder_below_worktrees_is_refused),
+                 TEST(a_link_in_the_own_folder_below_worktrees_is_found))
