@@ -157,6 +157,21 @@ static int check_spelling(const cordon_guard *guard, cordon_guard_root root, con
                                      "has a name with control characters or no UTF-8", err);
 }
 
+static bool can_be_kept(const struct stat *facts)
+{
+    return S_ISDIR(facts->st_mode) || (S_ISREG(facts->st_mode) && facts->st_nlink == 1);
+}
+
+/* SECURITY: a folder that was mounted as it is, to stay where it is, would stay writable. */
+static void keep_what_is_below(cordon_guard *guard, cordon_guard_root root, const char *path)
+{
+    for (size_t i = 0; i < guard->count; i++) {
+        cordon_guard_item *item = &guard->items[i];
+        if (item->root == root && item->kind == CORDON_GUARD_ANCHOR && lies_below(item->path, path))
+            item->kind = CORDON_GUARD_READ_ONLY;
+    }
+}
+
 /* Mounts what is there; a folder or a file with one name. */
 int cordon_guard_keep_here(cordon_guard *guard, cordon_guard_kind kind, cordon_guard_root root,
                            const char *path, const struct stat *facts, cordon_err *err)
@@ -164,6 +179,7 @@ int cordon_guard_keep_here(cordon_guard *guard, cordon_guard_kind kind, cordon_g
     cordon_guard_item *item = cordon_guard_find(guard, root, path);
     if (item && kind == CORDON_GUARD_READ_ONLY && item->kind == CORDON_GUARD_ANCHOR) {
         item->kind = kind;
+        keep_what_is_below(guard, root, path);
         return 0;
     }
     if (item)
@@ -180,6 +196,8 @@ int cordon_guard_keep_here(cordon_guard *guard, cordon_guard_kind kind, cordon_g
     if (add_item(guard, kind, root, path, &item, err) < 0)
         return -1;
     cordon_guard_see(item, facts);
+    if (kind == CORDON_GUARD_READ_ONLY)
+        keep_what_is_below(guard, root, path);
     return 0;
 }
 
@@ -202,6 +220,9 @@ static int anchor_parents(cordon_guard *guard, cordon_guard_root root, const cha
 int cordon_guard_keep(cordon_guard *guard, cordon_guard_kind kind, cordon_guard_root root,
                       const char *path, const struct stat *facts, cordon_err *err)
 {
+    /* SECURITY: further mounts, of the folders between, would make a part of it writable again. */
+    if (cordon_guard_lies_in_kept(guard, root, path) && can_be_kept(facts))
+        return 0;
     if (anchor_parents(guard, root, path, err) < 0)
         return -1;
     return cordon_guard_keep_here(guard, kind, root, path, facts, err);

@@ -55,6 +55,21 @@ static int plan(kept *k, bool writable)
                              rules.max_entries, soon(), &k->guard, &k->err);
 }
 
+static const cordon_guard_item *item_of(const kept *k, const char *target)
+{
+    for (size_t i = 0; i < k->guard.count; i++)
+        if (test_same(k->guard.items[i].target, target))
+            return &k->guard.items[i];
+    return NULL;
+}
+
+#define CHECK_KIND(k, target_, kind_)                                                              \
+    __extension__({                                                                                \
+        const cordon_guard_item *test_item_ = item_of((k), (target_));                             \
+        TEST_RECORDF(test_item_ && test_item_->kind == (kind_), "%s: kind %d, want %d", (target_), \
+                     test_item_ ? (int)test_item_->kind : 0, (int)(kind_));                        \
+    })
+
 /* --- Places that are looked at ------------------------------------------------------------- */
 
 /* worktrees/ is kept, but this worktree's own folder in it is the step's to write. */
@@ -80,6 +95,48 @@ static void a_link_in_the_own_folder_below_worktrees_is_found(void)
     CHECK_STR(k.findings.items[0].moved_to, "HEAD.cordon-x");
 }
 
+/* --- Mounts in mounts ---------------------------------------------------------------------- */
+
+static void a_link_within_the_hooks_makes_no_part_of_them_writable(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    REQUIRE(test_folder_make(&k.folder) && git_directory(&k.folder, "tree/.git") &&
+            git_file(&k.folder, "tree/.git/hooks/lib/pc", "#!/bin/sh\n"));
+    REQUIRE(test_symlink(&k.folder, "lib/pc", "tree/.git/hooks/pre-commit"));
+    REQUIRE_OK(plan(&k, true), k.err);
+    CHECK_KIND(&k, "/worktree/.git/hooks", CORDON_GUARD_READ_ONLY);
+    CHECK(item_of(&k, "/worktree/.git/hooks/lib") == NULL);
+}
+
+static void what_is_kept_later_keeps_what_was_mounted_in_it(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    REQUIRE(test_folder_make(&k.folder) && git_directory(&k.folder, "tree/.git") &&
+            git_file(&k.folder, "tree/tools/a/b", "x\n"));
+    REQUIRE(cordon_text_list_add(&k.protected, "tools/a/b", &k.err) == 0 &&
+            cordon_text_list_add(&k.protected, "tools", &k.err) == 0);
+    REQUIRE_OK(plan(&k, true), k.err);
+    CHECK_KIND(&k, "/worktree/tools", CORDON_GUARD_READ_ONLY);
+    CHECK_KIND(&k, "/worktree/tools/a", CORDON_GUARD_READ_ONLY);
+    CHECK_KIND(&k, "/worktree/tools/a/b", CORDON_GUARD_READ_ONLY);
+}
+
+/* What its own configuration includes there is kept by itself: the folder is the step's. */
+static void a_file_in_the_own_folder_below_worktrees_is_kept(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    REQUIRE(test_folder_make(&k.folder) && git_linked(&k.folder));
+    REQUIRE(git_file(&k.folder, "main/.git/worktrees/tree/config.worktree",
+                     "[include]\n\tpath = extra\n") &&
+            git_file(&k.folder, "main/.git/worktrees/tree/extra", "[a]\n"));
+    REQUIRE_OK(plan(&k, true), k.err);
+    CHECK_KIND(&k, test_path(&k.folder, "main/.git/worktrees/tree"), CORDON_GUARD_ANCHOR);
+    CHECK_KIND(&k, test_path(&k.folder, "main/.git/worktrees/tree/extra"), CORDON_GUARD_READ_ONLY);
+}
+
 CORDON_TEST_MAIN("worktree_guard_hostile",
+                 TEST(a_link_within_the_hooks_makes_no_part_of_them_writable),
+                 TEST(what_is_kept_later_keeps_what_was_mounted_in_it),
+                 TEST(a_file_in_the_own_folder_below_worktrees_is_kept),
                  TEST(a_link_in_the_own_folder_below_worktrees_is_refused),
                  TEST(a_link_in_the_own_folder_below_worktrees_is_found))
