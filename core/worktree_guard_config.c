@@ -120,7 +120,9 @@ static int follow_hooks(const config_file *file, const char *value, cordon_err *
                                    "is the worktree itself", err);
     if (!find_place(file->guard, path, &root, &below))
         return 0;
-    return cordon_guard_keep_path(file->guard, root, below, err);
+    if (cordon_guard_keep_path(file->guard, root, below, err) < 0)
+        return -1;
+    return cordon_guard_keep_linked_hooks(file->guard, root, below, err);
 }
 
 static int config_variable(void *context, const char *section, const char *key, const char *value,

@@ -108,6 +108,19 @@ static void what_links_among_the_hooks_lead_to_is_kept(void)
     CHECK_INT(kind_of(&p, "scripts"), CORDON_GUARD_ANCHOR);
 }
 
+static void what_links_among_configured_hooks_lead_to_is_kept(void)
+{
+    cordon_auto(planned) p = PLANNED_INIT;
+    REQUIRE(test_folder_make(&p.folder) && git_directory(&p.folder, "tree/.git") &&
+            git_file(&p.folder, "tree/.git/config", "[core]\n\thooksPath = tools/hooks\n") &&
+            git_file(&p.folder, "tree/scripts/check", "#!/bin/sh\n") &&
+            git_folders(&p.folder, "tree/tools/hooks"));
+    REQUIRE(test_symlink(&p.folder, "../../scripts/check", "tree/tools/hooks/pre-commit"));
+    REQUIRE_OK(plan(&p), p.err);
+    CHECK_INT(kind_of(&p, "tools/hooks"), CORDON_GUARD_READ_ONLY);
+    CHECK_INT(kind_of(&p, "scripts/check"), CORDON_GUARD_READ_ONLY);
+}
+
 static void the_shared_configuration_counts_in_a_linked_worktree(void)
 {
     cordon_auto(planned) p = PLANNED_INIT;
@@ -155,5 +168,6 @@ static void a_circle_of_includes_ends(void)
 CORDON_TEST_MAIN("worktree_guard_config", TEST(what_configuration_names_is_kept),
                  TEST(an_absolute_path_into_the_worktree_is_kept_too),
                  TEST(what_links_among_the_hooks_lead_to_is_kept),
+                 TEST(what_links_among_configured_hooks_lead_to_is_kept),
                  TEST(the_shared_configuration_counts_in_a_linked_worktree),
                  TEST(configuration_that_says_too_much_is_refused), TEST(a_circle_of_includes_ends))
