@@ -335,9 +335,9 @@ static int settle_closed(const cordon_guard_look *look, const cordon_walk_entry 
 {
     struct stat owner;
     struct stat facts;
-    if (fstatat(look->guard->roots[look->root]->fd, "", &owner, AT_EMPTY_PATH) < 0 ||
-        fstatat(entry->folder_fd, entry->name, &facts, AT_SYMLINK_NOFOLLOW) < 0 ||
-        facts.st_uid != owner.st_uid)
+    bool known = fstatat(look->guard->roots[look->root]->fd, "", &owner, AT_EMPTY_PATH) == 0 &&
+                 fstatat(entry->folder_fd, entry->name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+    if (known && facts.st_uid != owner.st_uid)
         return 0;
     return add_found(look->unseen, entry->path, err);
 }

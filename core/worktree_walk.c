@@ -137,6 +137,22 @@ static int walk_not_entered(walk_state *s, int parent_fd, const char *name, int 
                              CORDON_QUOTE(name));
 }
 
+/*
+ * SECURITY: a folder that may be read but not searched gives names, and nothing behind them: to
+ * who asks for closed folders it is one. The others take the names, better than nothing.
+ */
+static int open_folder(const walk_state *s, int parent_fd, const char *name)
+{
+    struct stat self;
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || !s->walk->tell_closed || fstatat(fd, ".", &self, 0) == 0)
+        return fd;
+    int why = errno;
+    (void)close(fd);
+    errno = why;
+    return -1;
+}
+
 static int walk_into(walk_state *s, int parent_fd, const char *name, int depth, cordon_err *err)
 {
     if (depth > CORDON_WORKTREE_MAX_DEPTH)
@@ -144,7 +160,7 @@ static int walk_into(walk_state *s, int parent_fd, const char *name, int depth, 
                            "%s: %s lies too deep to be looked at %s; give a shallower folder",
                            CORDON_QUOTE(s->walk->label), CORDON_QUOTE(cordon_buf_text(&s->path)),
                            s->walk->purpose);
-    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = open_folder(s, parent_fd, name);
     if (fd >= 0)
         return walk_folder(s, fd, depth, err);
     return walk_not_entered(s, parent_fd, name, depth, errno, err);

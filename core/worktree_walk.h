@@ -19,7 +19,7 @@
  * path       below the walk's start: "a/b/name"
  * name       the last part of path
  * type       DT_DIR, DT_REG, ...: asked of the inode where readdir(3) does not tell
- * closed     a second visit of a folder that could not be entered (EACCES); else false
+ * closed     a second visit of a folder that could not be entered or searched (EACCES); else false
  */
 typedef struct cordon_walk_entry {
     int folder_fd;

@@ -95,6 +95,36 @@ static void a_link_in_the_own_folder_below_worktrees_is_found(void)
     CHECK_STR(k.findings.items[0].moved_to, "HEAD.cordon-x");
 }
 
+/* Root is stopped by no mode: as who owns the tree. */
+static bool settle_as_owner(kept *k, mode_t mode, uid_t uid)
+{
+    bool fine = chmod(test_path(&k->folder, "tree/src"), mode) == 0 &&
+                (geteuid() != 0 || seteuid(uid) == 0);
+    fine = fine && cordon_guard_settle(&k->guard, "x", soon(), &k->findings, &k->err) == 0;
+    return (getuid() != 0 || seteuid(0) == 0) && fine;
+}
+
+/* Their names may be read, or not: what is behind them cannot be looked at. */
+static void a_folder_that_cannot_be_searched_is_told(void)
+{
+    static const mode_t modes[] = {0000, 0400, 0600};
+    uid_t uid = geteuid() == 0 ? 12345 : geteuid();
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        cordon_auto(kept) k = KEPT_INIT;
+        REQUIRE(test_folder_make(&k.folder) && git_directory(&k.folder, "tree/.git") &&
+                git_folders(&k.folder, "tree/src"));
+        REQUIRE(chown(test_path(&k.folder, "tree"), uid, (gid_t)-1) == 0 &&
+                chown(test_path(&k.folder, "tree/src"), uid, (gid_t)-1) == 0);
+        REQUIRE_OK(plan(&k, true), k.err);
+        REQUIRE(git_directory(&k.folder, "tree/src"));
+        CHECK_OK(settle_as_owner(&k, modes[i], uid) ? 0 : -1, k.err);
+        (void)chmod(test_path(&k.folder, "tree/src"), 0700);
+        REQUIRE_INT(k.findings.count, 1);
+        CHECK_STR(k.findings.items[0].path, "src");
+        CHECK_STR(k.findings.items[0].what, "unseen");
+    }
+}
+
 /* --- Mounts in mounts ---------------------------------------------------------------------- */
 
 static void a_link_within_the_hooks_makes_no_part_of_them_writable(void)
@@ -139,4 +169,5 @@ CORDON_TEST_MAIN("worktree_guard_hostile",
                  TEST(what_is_kept_later_keeps_what_was_mounted_in_it),
                  TEST(a_file_in_the_own_folder_below_worktrees_is_kept),
                  TEST(a_link_in_the_own_folder_below_worktrees_is_refused),
-                 TEST(a_link_in_the_own_folder_below_worktrees_is_found))
+                 TEST(a_link_in_the_own_folder_below_worktrees_is_found),
+                 TEST(a_folder_that_cannot_be_searched_is_told))
