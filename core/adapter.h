@@ -17,7 +17,7 @@
 #include "vendor.h"
 
 /* Where the image has the CLI. */
-#define CORDON_ADAPTER_FOLDER "/usr/local/bin/"
+#define CORDON_ADAPTER_PROGRAM(name) ("/usr/local/bin/" name)
 /* Where the gate puts the vendor definition's ca_file; in the scratch, which the step owns. */
 #define CORDON_ADAPTER_CA_FILE "/tmp/.cordon-ca.pem"
 

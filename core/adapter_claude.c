@@ -13,14 +13,14 @@
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 #define TOOLS_READING "Read,Grep,Glob"
-#define TOOLS_WRITING TOOLS_READING ",Edit,Write"
+#define TOOLS_WRITING "Read,Grep,Glob,Edit,Write"
 
 /*
  * Events as they happen, no tool but those that are named behind it, nothing from settings, hooks,
  * plugins' commands, MCP servers and earlier sessions. "--tools" is greedy, so an option follows.
  */
 #define CLAUDE_ARGV                                                                                \
-    CORDON_ADAPTER_FOLDER "claude", "--print", "--output-format", "stream-json", "--verbose",      \
+    CORDON_ADAPTER_PROGRAM("claude"), "--print", "--output-format", "stream-json", "--verbose",    \
         "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence",             \
         "--setting-sources", "", "--settings", "{\"disableAllHooks\":true}"
 
@@ -188,7 +188,7 @@ const cordon_adapter_table cordon_adapter_claude = {
     .version_count = sizeof(versions) / sizeof(versions[0]),
     .model_option = "--model",
     .ca_variables = WORDS("NODE_EXTRA_CA_CERTS"),
-    .execute = WORDS(CORDON_ADAPTER_FOLDER "claude", "/lib64/ld-linux-x86-64.so.2",
+    .execute = WORDS(CORDON_ADAPTER_PROGRAM("claude"), "/lib64/ld-linux-x86-64.so.2",
                      "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1",
                      "/lib/ld-musl-aarch64.so.1"),
     .judge = claude_judge,

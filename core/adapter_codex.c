@@ -21,11 +21,11 @@
  * unknown key is an error, not passed over.
  */
 #define CODEX_ARGV                                                                                 \
-    CORDON_ADAPTER_FOLDER "codex", "exec", "--json", "--color", "never", "--skip-git-repo-check",  \
-        "--ephemeral", "--ignore-user-config", "--ignore-rules", "--strict-config", "-c",          \
-        "approval_policy=\"never\"", "-c", "web_search=\"disabled\"", "-c", "mcp_servers={}",      \
-        "-c", "project_doc_max_bytes=0", "-c", "analytics.enabled=false", "-c",                    \
-        "check_for_update_on_startup=false"
+    CORDON_ADAPTER_PROGRAM("codex"), "exec", "--json", "--color", "never",                         \
+        "--skip-git-repo-check", "--ephemeral", "--ignore-user-config", "--ignore-rules",          \
+        "--strict-config", "-c", "approval_policy=\"never\"", "-c", "web_search=\"disabled\"",     \
+        "-c", "mcp_servers={}", "-c", "project_doc_max_bytes=0", "-c", "analytics.enabled=false",  \
+        "-c", "check_for_update_on_startup=false"
 
 #define OFF(feature) "--disable", feature
 #define CODEX_OFF                                                                                  \
@@ -36,7 +36,7 @@
         OFF("sleep_tool"), OFF("skill_mcp_dependency_install"), OFF("workspace_dependencies"),     \
         OFF("unbounded_connection_retries")
 
-#define CATALOGUE(name) "-c", "model_catalog_json=\"/etc/cordon-agent/models-" name ".json\""
+#define CATALOGUE(name) "-c", ("model_catalog_json=\"/etc/cordon-agent/models-" name ".json\"")
 #define READING         "--sandbox", "read-only", CATALOGUE("reading")
 /*
  * Its own sandbox needs namespaces, which a step does not have: the container, its mounts and
@@ -156,7 +156,7 @@ const cordon_adapter_table cordon_adapter_codex = {
     .version_count = sizeof(versions) / sizeof(versions[0]),
     .model_option = "--model",
     .ca_variables = WORDS("CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"),
-    .execute = WORDS(CORDON_ADAPTER_FOLDER "codex"),
+    .execute = WORDS(CORDON_ADAPTER_PROGRAM("codex")),
     .finish = codex_finish,
     .judge = codex_judge,
     .needs_init = true,

@@ -35,7 +35,7 @@ typedef struct cordon_left {
 #define CORDON_RECEIPT_UNASSURED_MAX 8
 
 /* Each object of a run, and whoever stands in its place. */
-#define CORDON_RECEIPT_LEFT_MAX (2 * CORDON_ROLE_COUNT)
+#define CORDON_RECEIPT_LEFT_MAX ((size_t)2 * CORDON_ROLE_COUNT)
 
 struct cordon_receipt {
     char invocation[CORDON_OWNER_HEX + 1]; /* "" when there was none */
