@@ -38,6 +38,8 @@ static const git_part git_parts[] = {
     {"commondir", CORDON_GUARD_READ_ONLY, ".\n", false},
     /* A todo list with "exec" lines, for the next rebase --continue. */
     {"rebase-merge", CORDON_GUARD_READ_ONLY, NULL, true},
+    /* The same of cherry-pick and revert: its opts name a strategy, which is a program. */
+    {"sequencer", CORDON_GUARD_READ_ONLY, NULL, true},
 };
 
 /* Of this worktree's own folder below worktrees/ of the common directory. */
@@ -48,6 +50,7 @@ static const git_part admin_parts[] = {
     {"gitdir", CORDON_GUARD_READ_ONLY, NULL, false},
     {"modules", CORDON_GUARD_READ_ONLY, NULL, false},
     {"rebase-merge", CORDON_GUARD_READ_ONLY, NULL, true},
+    {"sequencer", CORDON_GUARD_READ_ONLY, NULL, true},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

@@ -125,6 +125,21 @@ static void a_folder_that_cannot_be_searched_is_told(void)
     }
 }
 
+/* The opts of a cherry-pick that goes on name a strategy: git-NAME is executed. */
+static void a_cherry_pick_to_be_gone_on_with_is_found(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    REQUIRE(test_folder_make(&k.folder) && git_linked(&k.folder));
+    REQUIRE_OK(plan(&k, true), k.err);
+    REQUIRE(git_file(&k.folder, "main/.git/sequencer/opts", "[options]\n\tstrategy = x\n") &&
+            git_folders(&k.folder, "main/.git/worktrees/tree/sequencer"));
+    CHECK_OK(cordon_guard_settle(&k.guard, "x", soon(), &k.findings, &k.err), k.err);
+    REQUIRE_INT(k.findings.count, 2);
+    CHECK_STR(k.findings.items[0].path, test_path(&k.folder, "main/.git/sequencer"));
+    CHECK_STR(k.findings.items[0].moved_to, "sequencer.cordon-x");
+    CHECK_STR(k.findings.items[1].path, test_path(&k.folder, "main/.git/worktrees/tree/sequencer"));
+}
+
 /* --- Mounts in mounts ---------------------------------------------------------------------- */
 
 static void a_link_within_the_hooks_makes_no_part_of_them_writable(void)
@@ -170,4 +185,5 @@ CORDON_TEST_MAIN("worktree_guard_hostile",
                  TEST(a_file_in_the_own_folder_below_worktrees_is_kept),
                  TEST(a_link_in_the_own_folder_below_worktrees_is_refused),
                  TEST(a_link_in_the_own_folder_below_worktrees_is_found),
-                 TEST(a_folder_that_cannot_be_searched_is_told))
+                 TEST(a_folder_that_cannot_be_searched_is_told),
+                 TEST(a_cherry_pick_to_be_gone_on_with_is_found))
