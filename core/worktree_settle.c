@@ -305,6 +305,16 @@ static int move_away(const cordon_guard *guard, cordon_guard_root root, const ch
     return tell(guard, root, path, "appeared", moved ? to : NULL, findings, err);
 }
 
+/* A kept place that is not there any more; a placeholder that was never made is not missed. */
+static int settle_gone(const cordon_guard *guard, const cordon_guard_item *item, int errnum,
+                       cordon_guard_findings *findings, cordon_err *err)
+{
+    bool absent = cordon_guard_is_absent(errnum);
+    if (absent && item->kind == CORDON_GUARD_PLACEHOLDER && !item->made)
+        return 0;
+    return tell(guard, item->root, item->path, absent ? "changed" : "unseen", NULL, findings, err);
+}
+
 static int settle_item(const cordon_guard *guard, const cordon_guard_item *item, const char *suffix,
                        cordon_guard_findings *findings, cordon_err *err)
 {
@@ -314,7 +324,9 @@ static int settle_item(const cordon_guard *guard, const cordon_guard_item *item,
         const char *path = what_is_there(guard, item, there);
         return path ? move_away(guard, item->root, path, suffix, findings, err) : 0;
     }
-    if (cordon_guard_stat(guard, item->root, item->path, &facts) < 0 || is_same(item, &facts))
+    if (cordon_guard_stat(guard, item->root, item->path, &facts) < 0)
+        return settle_gone(guard, item, errno, findings, err);
+    if (is_same(item, &facts))
         return 0;
     if (item->kind == CORDON_GUARD_PLACEHOLDER)
         return move_away(guard, item->root, item->path, suffix, findings, err);

@@ -140,6 +140,26 @@ static void a_cherry_pick_to_be_gone_on_with_is_found(void)
     CHECK_STR(k.findings.items[1].path, test_path(&k.folder, "main/.git/worktrees/tree/sequencer"));
 }
 
+/* Gone is no better than changed: a mount goes with what lay below it. */
+static void a_kept_place_that_is_gone_is_told(void)
+{
+    static const char *const paths[] = {".git/config", ".git/hooks", ".git/commondir"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        cordon_auto(kept) k = KEPT_INIT;
+        char path[64];
+        REQUIRE(test_folder_make(&k.folder) && git_directory(&k.folder, "tree/.git"));
+        REQUIRE_OK(plan(&k, true), k.err);
+        REQUIRE_OK(cordon_guard_make(&k.guard, &k.err), k.err);
+        (void)snprintf(path, sizeof path, "tree/%s", paths[i]);
+        REQUIRE(remove(test_path(&k.folder, path)) == 0);
+        CHECK_OK(cordon_guard_settle(&k.guard, "x", soon(), &k.findings, &k.err), k.err);
+        REQUIRE_INT(k.findings.count, 1);
+        CHECK_STR(k.findings.items[0].path, paths[i]);
+        CHECK_STR(k.findings.items[0].what, "changed");
+        cordon_guard_unmake(&k.guard);
+    }
+}
+
 /* --- Mounts in mounts ---------------------------------------------------------------------- */
 
 static void a_link_within_the_hooks_makes_no_part_of_them_writable(void)
@@ -186,4 +206,5 @@ CORDON_TEST_MAIN("worktree_guard_hostile",
                  TEST(a_link_in_the_own_folder_below_worktrees_is_refused),
                  TEST(a_link_in_the_own_folder_below_worktrees_is_found),
                  TEST(a_folder_that_cannot_be_searched_is_told),
-                 TEST(a_cherry_pick_to_be_gone_on_with_is_found))
+                 TEST(a_cherry_pick_to_be_gone_on_with_is_found),
+                 TEST(a_kept_place_that_is_gone_is_told))
