@@ -116,7 +116,14 @@ static int make_new(const cordon_guard *guard, cordon_guard_item *item, cordon_e
     if (fd < 0)
         return fail_make(guard, item, err);
     item->made = true;
-    return fill_entry(fd, item->content, &owner) < 0 ? fail_make(guard, item, err) : 0;
+    if (fill_entry(fd, item->content, &owner) == 0)
+        return 0;
+    /* Half of one is not known again as a placeholder. */
+    int why = errno;
+    if (unlinkat(folder, name, item->content ? 0 : AT_REMOVEDIR) == 0)
+        item->made = false;
+    errno = why;
+    return fail_make(guard, item, err);
 }
 
 /* One that another run has made, or left, serves as well. */

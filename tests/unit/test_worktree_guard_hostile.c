@@ -6,7 +6,9 @@
 #include "worktree_guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 
 #include "support/git_tree.h"
 #include "support/test.h"
@@ -160,6 +162,23 @@ static void a_kept_place_that_is_gone_is_told(void)
     }
 }
 
+/* Nobody would know it again, and git would read it. */
+static void half_a_placeholder_is_taken_away(void)
+{
+    cordon_auto(kept) k = KEPT_INIT;
+    struct rlimit before;
+    REQUIRE(test_folder_make(&k.folder) && git_directory(&k.folder, "tree/.git"));
+    REQUIRE_OK(plan(&k, true), k.err);
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0 && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+    int result = cordon_guard_make(&k.guard, &k.err);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK_FAILS(result, k.err, CORDON_ERR_SYSTEM, "a placeholder at .git/commondir cannot be made");
+    cordon_guard_unmake(&k.guard);
+    CHECK(access(test_path(&k.folder, "tree/.git/commondir"), F_OK) != 0);
+}
+
 /* --- Mounts in mounts ---------------------------------------------------------------------- */
 
 static void a_link_within_the_hooks_makes_no_part_of_them_writable(void)
@@ -207,4 +226,4 @@ CORDON_TEST_MAIN("worktree_guard_hostile",
                  TEST(a_link_in_the_own_folder_below_worktrees_is_found),
                  TEST(a_folder_that_cannot_be_searched_is_told),
                  TEST(a_cherry_pick_to_be_gone_on_with_is_found),
-                 TEST(a_kept_place_that_is_gone_is_told))
+                 TEST(a_kept_place_that_is_gone_is_told), TEST(half_a_placeholder_is_taken_away))
