@@ -218,6 +218,27 @@ static int stream_lost_proxy(cordon_run *run, cordon_err *err)
 }
 
 /*
+ * At the release everything was as planned, so what differs since has changed, and has that code,
+ * whichever rule found it and whether or not an event tells of it.
+ */
+static int stream_changed(cordon_run *run, cordon_err *err)
+{
+    for (size_t i = 0; i < CORDON_RUN_BRANCHES; i++) {
+        cordon_refusal found = run->refusals[i];
+
+        if (found.code == CORDON_REFUSED_NONE)
+            continue;
+        run->refusals[i] = (cordon_refusal){0};
+        cordon_err_clear(err);
+        (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, found.fact,
+                            found.expected, found.actual, err);
+        break;
+    }
+    err->code = CORDON_ERR_TAMPERED;
+    return -1;
+}
+
+/*
  * The event stream had a gap: what it may have told is looked at instead. Found by looking or
  * told by an event, a change by somebody else is the same thing.
  */
@@ -228,9 +249,7 @@ static int stream_check_gap(cordon_run *run, cordon_err *err)
     run->watch.gap = false;
     if (cordon_run_look(run, err) == 0)
         return 0;
-    if (err->code == CORDON_ERR_REFUSED)
-        err->code = CORDON_ERR_TAMPERED;
-    return -1;
+    return err->code == CORDON_ERR_REFUSED ? stream_changed(run, err) : -1;
 }
 
 /* Everything that has arrived, from everywhere. */

@@ -415,6 +415,8 @@ static void what_happened_in_a_gap_of_the_stream_is_found_by_looking(void)
     run.at_context = network;
     REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
     CHECK_STR(run.result.kind_name, "tampered");
+    CHECK_STR(run.result.refusal_code, "CORDON_REFUSED_CHANGED");
+    CHECK_STR(run.result.refusal_fact, "vendor-network.endpoints");
     CHECK_INT(run.result.status, 126);
 }
 
