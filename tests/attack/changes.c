@@ -352,37 +352,74 @@ bool attach_again(stage *s)
 
 /* --- Afterwards ------------------------------------------------------------------------------- */
 
+/* event: libpod's word for it in the events of the target, if it has one */
+static const struct change_name {
+    change_fn *change;
+    const char *name;
+    const char *event;
+} change_names[] = {
+    {change_memory, "change of memory", NULL},
+    {change_restart_policy, "change of the restart policy", NULL},
+    {connect_to_foreign, "connection to a foreign network", NULL},
+    {connect_foreigner, "a foreign container's joining", NULL},
+    {disconnect, "disconnection", NULL},
+    {rename_it, "renaming", "rename"},
+    {replace_it, "replacement", NULL},
+    {replace_network, "replacement of the network", NULL},
+    {execute, "exec", "exec"},
+    {upload, "upload", NULL},
+    {upload_scratch, "upload to the scratch", NULL},
+    {retag, "retag", NULL},
+    {pause_it, "pause", "pause"},
+    {start_it, "start by another", NULL},
+    {kill_it, "kill", "kill"},
+    {stop_it, "stop", NULL},
+    {term_it, "stop with TERM", NULL},
+    {attach_again, "second attach", NULL},
+    {commit_it, "commit", "commit"},
+};
+
+static const struct change_name *name_of(change_fn *change)
+{
+    static const struct change_name unnamed = {NULL, "change", NULL};
+    for (size_t i = 0; i < sizeof change_names / sizeof change_names[0]; i++) {
+        if (change_names[i].change == change)
+            return &change_names[i];
+    }
+    return &unnamed;
+}
+
 const char *stage_name(change_fn *change)
 {
-    static const struct {
-        change_fn *change;
-        const char *name;
-    } names[] = {
-        {change_memory, "change of memory"},
-        {change_restart_policy, "change of the restart policy"},
-        {connect_to_foreign, "connection to a foreign network"},
-        {connect_foreigner, "a foreign container's joining"},
-        {disconnect, "disconnection"},
-        {rename_it, "renaming"},
-        {replace_it, "replacement"},
-        {replace_network, "replacement of the network"},
-        {execute, "exec"},
-        {upload, "upload"},
-        {upload_scratch, "upload to the scratch"},
-        {retag, "retag"},
-        {pause_it, "pause"},
-        {start_it, "start by another"},
-        {kill_it, "kill"},
-        {stop_it, "stop"},
-        {term_it, "stop with TERM"},
-        {attach_again, "second attach"},
-        {commit_it, "commit"},
+    return name_of(change)->name;
+}
+
+bool stage_event_is_lost(const stage *s, change_fn *change)
+{
+    const char *event = name_of(change)->event;
+    char path[256];
+    char wanted[64];
+    cordon_auto(cordon_httpc_response) answer = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    if (!event)
+        return false;
+    (void)snprintf(path, sizeof path,
+                   "/v4.0.0/libpod/events?stream=false&since=5m"
+                   "&filters=%%7B%%22container%%22%%3A%%5B%%22%s%%22%%5D%%7D",
+                   target(s));
+    (void)snprintf(wanted, sizeof wanted, "\"Action\":\"%s\"", event);
+    const cordon_httpc_request request = {
+        .method = "GET",
+        .path = path,
+        .response_max_bytes = 1U << 22,
     };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i].change == change)
-            return names[i].name;
-    }
-    return "change";
+    if (!CHECK_OK(cordon_httpc_call(real.rest, &request, real_soon(), &answer, &err), err) ||
+        !CHECK(answer.status == 200))
+        return false;
+    bool lost = !strstr(cordon_buf_text(&answer.body), wanted);
+    if (lost)
+        printf("    the engine lost its event: %s\n", event);
+    return lost;
 }
 
 void stage_leave(stage *s)

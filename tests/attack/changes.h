@@ -46,6 +46,9 @@ change_fn download;
 /* "rename_it" and the like, for messages. */
 const char *stage_name(change_fn *change);
 
+/* libpod: the change has an event of the target, and the engine's own record of events lacks it. */
+bool stage_event_is_lost(const stage *s, change_fn *change);
+
 /* The foreign container goes, once. */
 void stage_leave(stage *s);
 
