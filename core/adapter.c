@@ -181,6 +181,22 @@ static int agent_environment(cordon_agent *agent, const cordon_vendor *vendor, c
     return check_vendor_environment(agent, vendor, err);
 }
 
+int cordon_agent_check_secret(const cordon_agent *agent, const char *name, cordon_err *err)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < agent->environment.count; i++) {
+        const char *item = agent->environment.items[i];
+
+        if (strncmp(item, name, length) == 0 && item[length] == '=')
+            return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                               "secret %s: Cordon sets that variable for %s itself; give the "
+                               "secret the name that the agent reads it from",
+                               name, agent->table->program);
+    }
+    return 0;
+}
+
 int cordon_agent_build(const cordon_vendor *vendor, const cordon_phase *phase, const char *version,
                        bool allow_unknown, const char *model, cordon_agent *ret_agent,
                        cordon_err *err)

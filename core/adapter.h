@@ -104,6 +104,13 @@ int cordon_agent_build(const cordon_vendor *vendor, const cordon_phase *phase, c
                        bool allow_unknown, const char *model, cordon_agent *ret_agent,
                        cordon_err *err) __attribute__((warn_unused_result));
 
+/*
+ * A secret with the name of a variable that the adapter sets would leave it to the runtime which of
+ * the two counts: CONFIG.
+ */
+int cordon_agent_check_secret(const cordon_agent *agent, const char *name, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /* The environment's whole name at the start of "NAME=value" is in the list. */
 bool cordon_agent_sets(const cordon_fact_list *environment, const char *item);
 

@@ -386,6 +386,13 @@ static int finish_runner(const cordon_config *config, char fault[CORDON_FAULT_MA
         set_fault(fault, "runner.approved.[%zu]", i);
         if (approved->items[i].count == 0 || approved->items[i].items[0][0] == '\0')
             return CORDON_FAIL(err, CORDON_ERR_CONFIG, "the program's name is empty");
+        for (size_t j = 0; j < approved->items[i].count; j++) {
+            if (strpbrk(approved->items[i].items[j], "\r\n"))
+                return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                                   "argument %zu holds the end of a line; no command with one is "
+                                   "run",
+                                   j);
+        }
     }
     return 0;
 }

@@ -59,6 +59,22 @@ static int argv_check(const char *const *argv, size_t argc, cordon_err *err)
     return 0;
 }
 
+/* What is approved is read by a person, in one line; so is what a receipt or a message quotes. */
+static int argv_check_lines(const char *const *argv, size_t argc, cordon_err *err)
+{
+    for (size_t i = 0; i < argc; i++) {
+        if (strpbrk(argv[i], "\r\n") == NULL)
+            continue;
+        cordon_err_set(err, CORDON_ERR_REFUSED, 0,
+                       "argument %zu of the command holds the end of a line, which nobody can "
+                       "approve; put several lines into a script",
+                       i);
+        cordon_refuse_as(err, CORDON_REFUSED_NOT_APPROVED);
+        return -1;
+    }
+    return 0;
+}
+
 static int argv_copy(const char *const *argv, size_t argc, cordon_argv *ret_argv, cordon_err *err)
 {
     cordon_cleanup(argv_clear) cordon_argv copy = {0};
@@ -151,7 +167,8 @@ int cordon_policy_approve(cordon_policy *policy, const char *const *argv, size_t
     if (policy->frozen)
         return CORDON_FAIL(err, CORDON_ERR_INVALID,
                            "the policy has made a command already and can't be changed");
-    if (policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
+    if (policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0 ||
+        argv_check_lines(argv, argc, err) != 0)
         return -1;
     larger = realloc(policy->approved, (policy->approved_count + 1) * sizeof(*larger));
     if (larger == NULL)
@@ -231,7 +248,8 @@ int cordon_command_runner(cordon_policy *policy, const char *const *argv, size_t
     cordon_auto_ptr(cordon_command) command = NULL;
 
     if (cordon_handle_check(CORDON_HANDLE_POLICY, policy, err) != 0 ||
-        policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0)
+        policy_needs_runner(policy, err) != 0 || argv_check(argv, argc, err) != 0 ||
+        argv_check_lines(argv, argc, err) != 0)
         return -1;
     if (!policy_approves(policy, argv, argc)) {
         cordon_err_set(err, CORDON_ERR_REFUSED, 0,

@@ -163,6 +163,16 @@ static void run_init(cordon_run *run, cordon_invocation *invocation, const cordo
     run->watch.alone = !cordon_run_is_networked(run);
 }
 
+static int run_check_secrets(const cordon_secrets *secrets, const cordon_command *command,
+                             cordon_err *err)
+{
+    for (size_t i = 0; command->agent != NULL && i < secrets->count; i++) {
+        if (cordon_agent_check_secret(command->agent, secrets->items[i].name, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
                    const cordon_io *io, cordon_run **ret_run, cordon_err *err)
 {
@@ -177,6 +187,8 @@ int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
     if (command->policy != invocation->policy)
         return CORDON_FAIL(err, CORDON_ERR_INVALID,
                            "the command was made by another policy than the invocation's");
+    if (run_check_secrets(&invocation->secrets, command, err) != 0)
+        return -1;
     run = calloc(1, sizeof(*run));
     if (run == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");

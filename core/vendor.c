@@ -227,8 +227,8 @@ static int finish_env(const cordon_vendor *vendor, char fault[CORDON_FAULT_MAX],
             if (strncmp(vendor->env.items[i], vendor->env.items[j], length) != 0)
                 continue;
             (void)snprintf(fault, CORDON_FAULT_MAX, "env.[%zu]", i);
-            return CORDON_FAIL(err, CORDON_ERR_CONFIG, "\"%s\" sets a variable a second time",
-                               CORDON_QUOTE(vendor->env.items[i]));
+            return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%.*s is set a second time", (int)length - 1,
+                               vendor->env.items[i]);
         }
     }
     return 0;

@@ -7,9 +7,11 @@
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "kit/cleanup.h"
 #include "kit/num.h"
 #include "vendor.h"
 
@@ -209,13 +211,18 @@ bool cordon_vendor_env_is_reserved(const char *name, size_t length)
     return false;
 }
 
+/* SECURITY: the value may be a key, and without "=" all of it may be; no message may hold that. */
 int cordon_vendor_check_env(const char *text, cordon_err *err)
 {
     const char *equals = strchr(text, '=');
-    size_t length = equals ? (size_t)(equals - text) : 0;
-    if (!cordon_vendor_env_is_name(text, length))
-        return FAIL(err, text, "is not of the form NAME=value");
-    if (cordon_vendor_env_is_reserved(text, length))
-        return FAIL(err, text, "sets a variable that is Cordon's or the system's to set");
+    cordon_autofree char *name = strndup(text, equals ? (size_t)(equals - text) : 0);
+    if (!name)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    if (!equals)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "a text without \"=\"");
+    if (!cordon_vendor_env_is_name(name, strlen(name)))
+        return FAIL(err, name, "is not the name of a variable");
+    if (cordon_vendor_env_is_reserved(name, strlen(name)))
+        return FAIL(err, name, "is a variable that is Cordon's or the system's to set");
     return 0;
 }

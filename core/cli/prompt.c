@@ -3,11 +3,11 @@
 #include "prompt.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "kit/cleanup.h"
 
 bool cordon_cli_has_prompt(const cordon_cli_options *options)
@@ -35,48 +35,27 @@ static int check_one(const cordon_cli_options *options, cordon_err *err)
     return 0;
 }
 
-/* Waits until there is something to read, or a signal says that we shall end. */
-static int wait_readable(int fd, int signal_fd, cordon_err *err)
+static int read_stdin(int signal_fd, cordon_buf *out, cordon_err *err)
 {
-    struct pollfd items[] = {{.fd = fd, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
-    while (poll(items, 2, -1) < 0)
-        if (errno != EINTR)
-            return CORDON_FAIL_ERRNO(err, errno, "the prompt");
-    if (items[1].revents)
-        return CORDON_FAIL(err, CORDON_ERR_CANCELLED, "cancelled while the prompt was read");
-    return 0;
+    /* A person may be typing: no deadline. */
+    return cordon_cli_input_read(STDIN_FILENO, cordon_cli_input_deadline(0, signal_fd),
+                                 "the prompt on standard input", CORDON_CLI_PROMPT_ROOM, out, err);
 }
 
-static int read_all(int fd, int signal_fd, const char *name, cordon_buf *out, cordon_err *err)
+static int read_file(const cordon_cli_context *context, const cordon_cli_options *options,
+                     cordon_buf *out, cordon_err *err)
 {
-    while (out->length < CORDON_CLI_PROMPT_ROOM) {
-        char *space = NULL;
-        size_t room = CORDON_CLI_PROMPT_ROOM - out->length;
-        if (wait_readable(fd, signal_fd, err) != 0 ||
-            cordon_buf_reserve(out, room < 65536 ? room : 65536, &space, err) != 0)
-            return -1;
-        ssize_t got = read(fd, space, room < 65536 ? room : 65536);
-        if (got == 0)
-            return 0;
-        if (got < 0 && errno != EINTR) {
-            (void)CORDON_FAIL_ERRNO(err, errno, "%s: cannot read the prompt", CORDON_QUOTE(name));
-            err->code = CORDON_ERR_CONFIG;
-            return -1;
-        }
-        cordon_buf_commit(out, got > 0 ? (size_t)got : 0);
-    }
-    return 0;
-}
-
-static int read_file(const char *path, int signal_fd, cordon_buf *out, cordon_err *err)
-{
-    cordon_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    char what[CORDON_QUOTE_MAX + 32];
+    cordon_autoclose int fd = cordon_cli_input_open(options->prompt_file);
+    (void)snprintf(what, sizeof what, "--prompt-file: %s", CORDON_QUOTE(options->prompt_file));
     if (fd < 0) {
-        (void)CORDON_FAIL_ERRNO(err, errno, "--prompt-file: %s", CORDON_QUOTE(path));
+        (void)CORDON_FAIL_ERRNO(err, errno, "%s", what);
         err->code = CORDON_ERR_CONFIG;
         return -1;
     }
-    return read_all(fd, signal_fd, path, out, err);
+    return cordon_cli_input_read(
+        fd, cordon_cli_input_deadline(options->deadline_ms, context->signal_fd), what,
+        CORDON_CLI_PROMPT_ROOM, out, err);
 }
 
 int cordon_cli_read_prompt(const cordon_cli_context *context, const cordon_cli_options *options,
@@ -85,9 +64,9 @@ int cordon_cli_read_prompt(const cordon_cli_context *context, const cordon_cli_o
     if (check_one(options, err) != 0)
         return -1;
     if (is_from_stdin(options))
-        return read_all(STDIN_FILENO, context->signal_fd, "standard input", ret_prompt, err);
+        return read_stdin(context->signal_fd, ret_prompt, err);
     if (options->prompt_file)
-        return read_file(options->prompt_file, context->signal_fd, ret_prompt, err);
+        return read_file(context, options, ret_prompt, err);
     size_t length = strlen(options->prompt);
     return cordon_buf_append(ret_prompt, options->prompt,
                              length < CORDON_CLI_PROMPT_ROOM ? length : CORDON_CLI_PROMPT_ROOM,

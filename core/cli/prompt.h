@@ -11,7 +11,8 @@ bool cordon_cli_has_prompt(const cordon_cli_options *options);
 /*
  * Reads it whole, at most one byte more than may be, so that the library sees that it is too long.
  * @param ret_prompt  made by the caller with CORDON_CLI_PROMPT_ROOM
- * @return 0, or -1 with CONFIG (two prompts, a file that cannot be read), CANCELLED
+ * A pipe or FIFO is waited for until a signal, or a --deadline that was given.
+ * @return 0, or -1 with CONFIG (two prompts, a file that cannot be read), CANCELLED, TIMEOUT
  */
 #define CORDON_CLI_PROMPT_ROOM ((size_t)CORDON_PROMPT_MAX + 1)
 int cordon_cli_read_prompt(const cordon_cli_context *context, const cordon_cli_options *options,

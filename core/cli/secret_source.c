@@ -3,8 +3,8 @@
 #include "secret_source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,10 +12,17 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "input.h"
 #include "kit/cleanup.h"
 
 /* As the library has it; one byte more is enough to know that a file is too large. */
 #define VALUE_MAX 32768
+
+/* What files are read with. */
+typedef struct source {
+    const char *worktree;
+    cordon_deadline deadline;
+} source;
 
 static int take_name(const char *text, size_t length, cordon_cli_secrets *secrets, cordon_err *err)
 {
@@ -73,24 +80,15 @@ static int check_file(const char *name, const char *file, int fd, cordon_err *er
     return 0;
 }
 
-static int read_whole(int fd, cordon_buf *value, cordon_err *err)
+static int read_whole(int fd, cordon_deadline deadline, const char *what, cordon_buf *value,
+                      cordon_err *err)
 {
-    for (;;) {
-        char *space = NULL;
-        if (cordon_buf_reserve(value, VALUE_MAX + 1 - value->length, &space, err) != 0)
-            return -1;
-        ssize_t got = read(fd, space, VALUE_MAX + 1 - value->length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return CORDON_FAIL_ERRNO(err, errno, "read");
-        if (got == 0)
-            return 0;
-        cordon_buf_commit(value, (size_t)got);
-        if (value->length > VALUE_MAX)
-            return CORDON_FAIL(err, CORDON_ERR_CONFIG, "over %d bytes; no secret is that long",
-                               VALUE_MAX);
-    }
+    if (cordon_cli_input_read(fd, deadline, what, VALUE_MAX + 1, value, err) != 0)
+        return -1;
+    if (value->length > VALUE_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s: over %d bytes; no secret is that long",
+                           what, VALUE_MAX);
+    return 0;
 }
 
 /* An editor ends a file with a line's end; no token does. */
@@ -100,10 +98,12 @@ static void drop_line_end(cordon_buf *value)
         value->data[--value->length] = '\0';
 }
 
-static int read_file(const char *name, const char *file, const char *worktree, cordon_buf *value,
+static int read_file(const char *name, const char *file, const source *from, cordon_buf *value,
                      cordon_err *err)
 {
-    cordon_autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    char what[2 * CORDON_QUOTE_MAX + 16];
+    cordon_autoclose int fd = cordon_cli_input_open(file);
+    (void)snprintf(what, sizeof what, "--secret %s: %s", CORDON_QUOTE(name), CORDON_QUOTE(file));
     if (fd < 0)
         /* SECURITY: it may be the value, by mistake; no message may hold that. */
         return CORDON_FAIL(
@@ -111,17 +111,14 @@ static int read_file(const char *name, const char *file, const char *worktree, c
             "--secret %s: what stands behind the \"=\" is no file that can be opened "
             "(%s); it takes the path of a file, never the value",
             CORDON_QUOTE(name), strerrordesc_np(errno));
-    if (check_file(name, file, fd, err) != 0 || check_place(name, file, worktree, err) != 0)
+    if (check_file(name, file, fd, err) != 0 || check_place(name, file, from->worktree, err) != 0 ||
+        read_whole(fd, from->deadline, what, value, err) != 0)
         return -1;
-    if (read_whole(fd, value, err) != 0) {
-        cordon_err_wrap(err, "--secret %s: %s", CORDON_QUOTE(name), CORDON_QUOTE(file));
-        return -1;
-    }
     drop_line_end(value);
     return 0;
 }
 
-static int read_one(const char *text, const char *worktree, cordon_cli_secrets *secrets,
+static int read_one(const char *text, const source *from, cordon_cli_secrets *secrets,
                     cordon_err *err)
 {
     const char *equals = strchr(text, '=');
@@ -132,17 +129,20 @@ static int read_one(const char *text, const char *worktree, cordon_cli_secrets *
         return -1;
     *value = cordon_buf_make_secret(VALUE_MAX + 1);
     secrets->count++;
-    return equals ? read_file(name, equals + 1, worktree, value, err)
-                  : read_variable(name, value, err);
+    return equals ? read_file(name, equals + 1, from, value, err) : read_variable(name, value, err);
 }
 
-int cordon_cli_secrets_read(const cordon_cli_options *options, cordon_cli_secrets *ret_secrets,
-                            cordon_err *err)
+int cordon_cli_secrets_read(const cordon_cli_context *context, const cordon_cli_options *options,
+                            cordon_cli_secrets *ret_secrets, cordon_err *err)
 {
+    const source from = {
+        .worktree = options->worktree,
+        .deadline = cordon_cli_input_deadline(options->deadline_ms, context->signal_fd),
+    };
     if (options->secrets.count > 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return CORDON_FAIL_ERRNO(err, errno, "PR_SET_DUMPABLE");
     for (size_t i = 0; i < options->secrets.count; i++) {
-        if (read_one(options->secrets.items[i], options->worktree, ret_secrets, err) != 0)
+        if (read_one(options->secrets.items[i], &from, ret_secrets, err) != 0)
             return -1;
     }
     return 0;

@@ -145,7 +145,7 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
                          err) != 0)
         return -1;
     if (make_command(options, session, err) != 0 ||
-        cordon_cli_secrets_read(options, &session->secrets, err) != 0)
+        cordon_cli_secrets_read(context, options, &session->secrets, err) != 0)
         return -1;
     if (open_engine(context, options, session, err) != 0)
         return -1;

@@ -144,7 +144,7 @@ static void standard_input_is_empty_whatever_ours_is(void)
     (void)close(silent[1]);
 }
 
-static void arguments_arrive_byte_for_byte(void)
+static void UX1_arguments_arrive_byte_for_byte(void)
 {
     const char *const argv[] = {
         "sh",
@@ -156,7 +156,7 @@ static void arguments_arrive_byte_for_byte(void)
         "'",
         "\"",
         "$HOME `id` \\",
-        "line\nline\r\n",
+        "a\ttab",
         "--",
         "-n",
         "gr\xc3\xbc\xc3\x9f\x65",
@@ -177,7 +177,7 @@ static void arguments_arrive_byte_for_byte(void)
 
 /* 131071 bytes is what execve(2) takes, so one more cannot even reach us; the gate takes as many.
  */
-static void an_argument_may_be_as_long_as_the_kernel_allows(void)
+static void UX2_an_argument_may_be_as_long_as_the_kernel_allows(void)
 {
     enum { LONGEST = 131071 };
     cordon_auto(outcome) o = {0};
@@ -350,8 +350,8 @@ REAL_MAIN("run", TEST(every_status_and_all_of_a_short_output),
           TEST(a_signal_of_its_own_is_a_status), TEST(binary_output_is_exact_and_apart),
           TEST(beyond_the_limit_output_is_cut_and_said_so), TEST(a_slow_reader_gets_every_byte),
           TEST(output_that_looks_like_the_gates_word_is_output),
-          TEST(standard_input_is_empty_whatever_ours_is), TEST(arguments_arrive_byte_for_byte),
-          TEST(an_argument_may_be_as_long_as_the_kernel_allows),
+          TEST(standard_input_is_empty_whatever_ours_is), TEST(UX1_arguments_arrive_byte_for_byte),
+          TEST(UX2_an_argument_may_be_as_long_as_the_kernel_allows),
           TEST(the_environment_is_the_planned_one),
           TEST(RL2_a_writing_phase_writes_as_the_worktrees_owner),
           TEST(a_reading_phase_reads_and_cannot_write),

@@ -381,6 +381,17 @@ static void a_line_beyond_the_limit_is_not_held(void)
     CHECK_STR(refusal.fact, "agent.event");
 }
 
+static void a_secret_named_like_a_variable_of_the_adapter_is_refused(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(build(&r, "claude", "review", "2.1.332", false, NULL), r.err);
+    CHECK_OK(cordon_agent_check_secret(&r.agent, "ANTHROPIC_API_KEY", &r.err), r.err);
+    CHECK_OK(cordon_agent_check_secret(&r.agent, "DISABLE_TELEM", &r.err), r.err);
+    CHECK_FAILS(cordon_agent_check_secret(&r.agent, "DISABLE_TELEMETRY", &r.err), r.err,
+                CORDON_ERR_CONFIG,
+                "secret DISABLE_TELEMETRY: Cordon sets that variable for claude itself");
+}
+
 CORDON_TEST_MAIN(
     "adapter", TEST(every_version_gets_its_exact_words_in_every_phase),
     TEST(variables_are_set_or_not_there_and_never_zero),
@@ -391,4 +402,5 @@ CORDON_TEST_MAIN(
     TEST(a_command_line_of_its_own_takes_no_model), TEST(an_accepted_version_gets_the_newest_words),
     TEST(no_version_is_never_accepted), TEST(what_claude_says_beyond_the_policy_is_a_refusal),
     TEST(what_claude_may_say_passes), TEST(what_codex_does_beyond_the_policy_is_a_refusal),
-    TEST(what_codex_may_do_passes), TEST(a_line_beyond_the_limit_is_not_held))
+    TEST(what_codex_may_do_passes), TEST(a_line_beyond_the_limit_is_not_held),
+    TEST(a_secret_named_like_a_variable_of_the_adapter_is_refused))

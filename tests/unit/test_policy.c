@@ -172,7 +172,7 @@ static void a_phase_that_runs_nothing_approves_nothing(void)
     }
 }
 
-static void what_no_kernel_takes_is_told_so(void)
+static void UX2_what_no_kernel_takes_is_told_with_index_and_limit(void)
 {
     static const char *const empty[] = {""};
     cordon_auto(rig) r = {0};
@@ -190,7 +190,24 @@ static void what_no_kernel_takes_is_told_so(void)
                 CORDON_ERR_CONFIG, "empty");
     r.err = (cordon_err)CORDON_ERR_INIT;
     CHECK_FAILS(cordon_policy_approve(r.policy, large, 2, &r.err), r.err, CORDON_ERR_CONFIG,
-                "at most 131071");
+                "argument 1 has 131072 bytes; the kernel takes at most 131071");
+}
+
+/* What is approved is one line to read. */
+static void the_end_of_a_line_is_in_no_argument(void)
+{
+    static const char *const bad[][2] = {{"make", "all\nclean"}, {"make\r", "all"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cordon_auto(rig) r = {0};
+        cordon_command *command = NULL;
+        REQUIRE_OK(rig_open(&r, "claude", "review") ? 0 : -1, r.err);
+        CHECK_FAILS(cordon_policy_approve(r.policy, bad[i], 2, &r.err), r.err, CORDON_ERR_REFUSED,
+                    "holds the end of a line");
+        CHECK_INT(r.err.refusal, CORDON_REFUSED_NOT_APPROVED);
+        r.err = (cordon_err)CORDON_ERR_INIT;
+        CHECK_FAILS(cordon_command_runner(r.policy, bad[i], 2, &command, &r.err), r.err,
+                    CORDON_ERR_REFUSED, i == 0 ? "argument 1 " : "argument 0 ");
+    }
 }
 
 static bool agents_open(rig *r, const char *vendor, const char *phase)
@@ -270,7 +287,8 @@ CORDON_TEST_MAIN("policy", TEST(the_table_of_phases_is_the_designs), TEST(anothe
                  TEST(the_probe_runs_in_every_phase), TEST(a_probe_upstream_is_an_address),
                  TEST(one_more_argv_is_approved_until_a_command_was_made),
                  TEST(a_phase_that_runs_nothing_approves_nothing),
-                 TEST(what_no_kernel_takes_is_told_so),
+                 TEST(UX2_what_no_kernel_takes_is_told_with_index_and_limit),
+                 TEST(the_end_of_a_line_is_in_no_argument),
                  TEST(an_agent_is_commanded_in_every_phase_and_its_prompt_stays_out_of_argv),
                  TEST(a_policy_makes_no_command_of_another_vendors_cli),
                  TEST(a_prompt_is_text_within_its_limit))
