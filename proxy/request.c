@@ -134,8 +134,8 @@ static void head_done(cordon_proxy *proxy, cordon_conn *conn, size_t window)
 {
     size_t length = conn->head.length;
     cordon_reason reason = judge(proxy, conn);
-    /* Nothing after the head yet: the next byte makes a new edge. */
-    if (window == length)
+    /* Nothing after the head yet: the next byte makes a new edge. A full window does not tell. */
+    if (window == length && window < CORDON_HEAD_MAX)
         conn->side[CORDON_CLIENT] &= (uint8_t)~CORDON_SIDE_READABLE;
     if (discard(proxy, conn->fd[CORDON_CLIENT], length) != (ssize_t)length)
         reason = CORDON_REASON_MALFORMED;

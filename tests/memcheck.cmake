@@ -14,8 +14,8 @@ set(memcheck_left_out
     # valgrind lets nobody lower the hard limits of descriptors, as these do in a child, and knows
     # no Landlock. The rest of the gate and proxy_live are below it.
     gate_release gate_live proxy_tunnel
-    # A stream cut at every byte and changed at every bit: minutes, too.
-    gate_link
+    # Streams cut at every byte: minutes, too. proxy_live shows the same code.
+    gate_link proxy_classes
     # Hundreds of whole runs, many of which wait for their end: minutes, too. run_fake and run_gate
     # go the same ways, and the address sanitizer sees all of these.
     run_cases run_ends run_faults run_leftovers
