@@ -44,6 +44,9 @@ static cordon_pipe *pipe_open(cordon_pipes *pool)
         return NULL;
     }
     pool->open_count++;
+    /* Refused over the limit per user (pipe(7)): then it stays as it is. */
+    if (pool->open_count <= CORDON_PIPES_BIG)
+        (void)fcntl(pipe->ends[1], F_SETPIPE_SZ, CORDON_PIPES_BYTES_BIG);
     if (fcntl(pipe->ends[0], F_GETPIPE_SZ) < CORDON_PIPES_BYTES) {
         pipe_free(pool, pipe);
         return NULL;
@@ -110,7 +113,7 @@ int cordon_pipe_put(cordon_pipe *pipe, const void *bytes, size_t length)
 
 ssize_t cordon_pipe_fill(cordon_pipe *pipe, int socket)
 {
-    ssize_t moved = splice(socket, NULL, pipe->ends[1], NULL, CORDON_PIPES_BYTES,
+    ssize_t moved = splice(socket, NULL, pipe->ends[1], NULL, CORDON_PIPES_BYTES_BIG,
                            SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
     if (moved > 0)
         pipe->pending += (uint32_t)moved;

@@ -13,8 +13,14 @@
 
 /* A read that fills this much is the sign of bulk data. */
 #define CORDON_PIPES_CHUNK 16384
-/* What a pipe can hold; a smaller one (the kernel's limit per user) is not used. */
-#define CORDON_PIPES_BYTES 65536
+/*
+ * What a pipe can hold; a smaller one (the kernel's limit per user) is not used. The first ones are
+ * larger, since fewer and longer moves nearly halve the cost of bulk; but only so many, so that
+ * slow readers of many tunnels can't have the kernel hold much.
+ */
+#define CORDON_PIPES_BYTES     65536
+#define CORDON_PIPES_BYTES_BIG 262144
+#define CORDON_PIPES_BIG       64
 
 /*
  * ends     read and write end, or -1 for the kind that is memory

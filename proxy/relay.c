@@ -15,6 +15,8 @@
 #define NS_PER_MS INT64_C(1000000)
 /* Moves per direction and turn; about a megabyte, then other tunnels get theirs. */
 #define TURN_MOVES 16
+/* A tunnel that is this old is here to stay. */
+#define SETTLED_NS (30000 * NS_PER_MS)
 
 typedef enum flow {
     FLOW_ON,    /* moved something; go on */
@@ -128,7 +130,9 @@ static void shut(cordon_conn *conn, int to)
     if (conn->side[to] & CORDON_SIDE_SHUT)
         return;
     conn->side[to] |= CORDON_SIDE_SHUT;
-    (void)shutdown(conn->fd[to], SHUT_WR);
+    /* The last one needs no call: all was read, so the close that follows sends the same end. */
+    if (!(conn->side[!to] & CORDON_SIDE_SHUT))
+        (void)shutdown(conn->fd[to], SHUT_WR);
 }
 
 /* One move of one direction. */
@@ -193,7 +197,9 @@ void cordon_relay_step(cordon_proxy *proxy, cordon_conn *conn)
 
 /*
  * A peer that vanished without a word is found out in about two minutes, however quiet the tunnel
- * is meant to be; a peer that is only silent answers the probes.
+ * is meant to be; a peer that is only silent answers the probes. The client's socket has these from
+ * the listener. The upstream's gets them when the tunnel has lived a while, because most live
+ * shorter, and four calls for each are what its check of the server name may cost.
  */
 static void keep_alive(int fd)
 {
@@ -209,21 +215,23 @@ static void keep_alive(int fd)
 
 void cordon_relay_begin(cordon_proxy *proxy, cordon_conn *conn)
 {
-    uint32_t idle_ms = proxy->options->idle_ms;
+    int64_t idle_ns = proxy->options->idle_ms * NS_PER_MS;
     conn->state = CORDON_CONN_OPEN;
-    keep_alive(conn->fd[CORDON_UPSTREAM]);
-    if (idle_ms > 0)
-        cordon_conn_deadline(proxy, conn, proxy->batch_ns + idle_ms * NS_PER_MS);
-    else
-        cordon_timers_cancel(&proxy->timers, &conn->timer);
+    cordon_conn_deadline(proxy, conn,
+                         proxy->batch_ns +
+                             (idle_ns > 0 && idle_ns < SETTLED_NS ? idle_ns : SETTLED_NS));
     cordon_relay_step(proxy, conn);
 }
 
 void cordon_relay_idle(cordon_proxy *proxy, cordon_conn *conn)
 {
-    int64_t due_ns = conn->active_ns + proxy->options->idle_ms * NS_PER_MS;
-    if (due_ns <= proxy->batch_ns)
+    int64_t idle_ns = proxy->options->idle_ms * NS_PER_MS;
+    int64_t due_ns = conn->active_ns + idle_ns;
+    if (idle_ns > 0 && due_ns <= proxy->batch_ns) {
         cordon_conn_close(proxy, conn, CORDON_REASON_IDLE);
-    else
+        return;
+    }
+    keep_alive(conn->fd[CORDON_UPSTREAM]);
+    if (idle_ns > 0)
         cordon_conn_deadline(proxy, conn, due_ns);
 }
