@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image_config.h"
 #include "kit/jsonw.h"
 
 /* POSIX.1-1988 ustar, the subset that one static file needs: pax(1), "ustar Interchange Format". */
-#define TAR_BLOCK 512
+#define TAR_BLOCK CORDON_ARCHIVE_BLOCK
 
 typedef struct tar_header {
     char name[100];
@@ -44,14 +45,15 @@ static unsigned tar_checksum(const tar_header *header)
 }
 
 /* Everything that could differ between two machines - owner, time, names - is zero. */
-static void tar_fill_header(tar_header *header, const char *name, char type, size_t size)
+static void tar_fill_header(tar_header *header, const char *name, char type, uint64_t size)
 {
     memset(header, 0, sizeof(*header));
     (void)snprintf(header->name, sizeof(header->name), "%s", name);
     (void)snprintf(header->mode, sizeof(header->mode), "%07o", 0755);
     (void)snprintf(header->uid, sizeof(header->uid), "%07o", 0);
     (void)snprintf(header->gid, sizeof(header->gid), "%07o", 0);
-    (void)snprintf(header->size, sizeof(header->size), "%011zo", size);
+    (void)snprintf(header->size, sizeof(header->size), "%011llo",
+                   (unsigned long long)size);
     (void)snprintf(header->mtime, sizeof(header->mtime), "%011o", 0);
     (void)snprintf(header->devmajor, sizeof(header->devmajor), "%07o", 0);
     (void)snprintf(header->devminor, sizeof(header->devminor), "%07o", 0);
@@ -61,6 +63,14 @@ static void tar_fill_header(tar_header *header, const char *name, char type, siz
     memset(header->checksum, ' ', sizeof(header->checksum));
     (void)snprintf(header->checksum, sizeof(header->checksum), "%06o", tar_checksum(header));
     header->checksum[7] = ' ';
+}
+
+void cordon_archive_header(const char *name, uint64_t size, char ret_block[CORDON_ARCHIVE_BLOCK])
+{
+    tar_header header;
+
+    tar_fill_header(&header, name, '0', size);
+    memcpy(ret_block, &header, sizeof(header));
 }
 
 static int tar_pad(cordon_buf *tar, size_t blocks_of, cordon_err *err)
@@ -117,43 +127,19 @@ static void hex_digest(const cordon_buf *bytes, char ret_hex[CORDON_SHA256_HEX_S
     cordon_hex_encode(digest, sizeof(digest), ret_hex);
 }
 
-/*
- * The image's configuration: no environment, no labels, no entry point, no volumes, whatever the
- * base has. What a container gets of these comes from its specification alone.
- */
+/* All layers, the archive's own last. */
 static int archive_config(const cordon_archive_input *input, const char *layer_digest,
                           cordon_buf *config, cordon_err *err)
 {
-    static const char epoch[] = "1970-01-01T00:00:00Z";
-    cordon_jsonw json;
-    char diff_id[8 + CORDON_SHA256_HEX_SIZE];
+    cordon_auto(cordon_fact_list) layers = {0};
 
-    (void)snprintf(diff_id, sizeof(diff_id), "sha256:%s", layer_digest);
-    cordon_jsonw_init(&json, config);
-    cordon_jsonw_begin_object(&json, NULL);
-    cordon_jsonw_string(&json, "architecture", input->architecture);
-    cordon_jsonw_begin_object(&json, "config");
-    cordon_jsonw_end_object(&json);
-    cordon_jsonw_string(&json, "created", epoch);
-    cordon_jsonw_begin_array(&json, "history");
-    for (size_t i = 0; i <= input->base_layers.count; i++) {
-        cordon_jsonw_begin_object(&json, NULL);
-        cordon_jsonw_string(&json, "created", epoch);
-        cordon_jsonw_string(&json, "created_by", "cordon");
-        cordon_jsonw_end_object(&json);
+    for (size_t i = 0; i < input->base_layers.count; i++) {
+        if (cordon_fact_list_add(&layers, input->base_layers.items[i], err) != 0)
+            return -1;
     }
-    cordon_jsonw_end_array(&json);
-    cordon_jsonw_string(&json, "os", "linux");
-    cordon_jsonw_begin_object(&json, "rootfs");
-    cordon_jsonw_begin_array(&json, "diff_ids");
-    for (size_t i = 0; i < input->base_layers.count; i++)
-        cordon_jsonw_string(&json, NULL, input->base_layers.items[i]);
-    cordon_jsonw_string(&json, NULL, diff_id);
-    cordon_jsonw_end_array(&json);
-    cordon_jsonw_string(&json, "type", "layers");
-    cordon_jsonw_end_object(&json);
-    cordon_jsonw_end_object(&json);
-    return cordon_jsonw_finish(&json, err);
+    if (cordon_fact_list_addf(&layers, err, "sha256:%s", layer_digest) != 0)
+        return -1;
+    return cordon_image_config_write(input->architecture, &layers, NULL, config, err);
 }
 
 /* Where a layer's tar would be in the archive; those of the base are not there. */

@@ -40,4 +40,10 @@ int cordon_archive_image_id(const cordon_archive_input *input, char ret_id[CORDO
 int cordon_archive_build(const cordon_archive_input *input, cordon_buf *ret_tar, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/* A tar's unit. */
+#define CORDON_ARCHIVE_BLOCK 512
+
+/* The header of one plain file of an archive, the same for everybody; size is below 8 GiB. */
+void cordon_archive_header(const char *name, uint64_t size, char ret_block[CORDON_ARCHIVE_BLOCK]);
+
 #endif

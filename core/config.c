@@ -89,7 +89,8 @@ static int fill_defaults(cordon_config *config, const char *system_file, cordon_
         cordon_text_copy("podman", &config->podman_program, err) < 0 ||
         cordon_text_copy("10.213.0.0/16", &config->network.range, err) < 0 ||
         fill_worktree(&config->tree, err) < 0 ||
-        beside(system_file, "vendors.d", &config->vendors_dir, err) < 0)
+        beside(system_file, "vendors.d", &config->vendors_dir, err) < 0 ||
+        cordon_text_copy(CORDON_RECIPES_DIR, &config->recipes_dir, err) < 0)
         return -1;
     return cordon_config_finish(config, NULL, fault, err);
 }
@@ -107,6 +108,7 @@ int cordon_config_init(cordon_config *ret_config, const char *system_file, cordo
 void cordon_config_clear(cordon_config *config)
 {
     cordon_text_list_clear(&config->files);
+    cordon_image_lock_clear(&config->lock);
     free(config->worktree);
     config->worktree = NULL;
     cordon_schema_clear(&cordon_config_schema, config);
@@ -156,6 +158,17 @@ int cordon_config_load(const cordon_config_sources *sources, cordon_config *ret_
     *ret_config = config;
     config = (cordon_config){0};
     return 0;
+}
+
+int cordon_config_load_lock(cordon_config *config, const cordon_trust *trust, const char *user_file,
+                            cordon_err *err)
+{
+    cordon_autofree char *path = NULL;
+    config->lock.required = config->images_lock != NULL;
+    if (config->images_lock ? cordon_text_copy(config->images_lock, &path, err) < 0
+                            : user_file && beside(user_file, "images.lock", &path, err) < 0)
+        return -1;
+    return path ? cordon_image_lock_read(trust, path, &config->lock, err) : 0;
 }
 
 const cordon_engine_config *cordon_config_engine(const cordon_config *config, const char *name)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "engine.h"
+#include "image_lock.h"
 #include "kit/cleanup.h"
 #include "text_list.h"
 #include "trust.h"
@@ -122,6 +123,8 @@ typedef struct cordon_config {
     cordon_worktree_config tree; /* the group "worktree" */
     char *
         vendors_dir; /* absolute: a relative one is taken from the folder of the file that has it */
+    char *images_lock;    /* absolute; NULL: images.lock beside the user's file, if there is one */
+    char *recipes_dir;    /* absolute, as vendors_dir */
     int podman_service;   /* cordon_podman_service */
     char *podman_program; /* absolute path, or a bare name to be searched in PATH */
     /*
@@ -146,6 +149,7 @@ typedef struct cordon_config {
      * for; it is run like the newest one that has. Default false: such a run is refused.
      */
     bool allow_unknown_agent;
+    cordon_image_lock lock; /* filled by cordon_config_load_lock */
     cordon_text_list files; /* the files that were read, in order; for doctor and the receipt */
     uid_t uid;              /* whose files are trusted, root's besides; vendor files too */
     char *worktree;         /* in which nothing is trusted; NULL without one */
@@ -171,6 +175,14 @@ typedef struct cordon_config_sources {
  */
 int cordon_config_load(const cordon_config_sources *sources, cordon_config *ret_config,
                        cordon_err *err) __attribute__((warn_unused_result));
+
+/*
+ * Reads the lock file of images: the one that the configuration names, or images.lock beside
+ * user_file (which may be NULL). A missing one is no error here.
+ * @return 0, or -1 as cordon_image_lock_read
+ */
+int cordon_config_load_lock(cordon_config *config, const cordon_trust *trust, const char *user_file,
+                            cordon_err *err) __attribute__((warn_unused_result));
 
 /*
  * Applies one configuration text to *config, as cordon_config_load does for each file. `file` is

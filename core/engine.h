@@ -129,6 +129,29 @@ typedef int cordon_image_load_fn(void *impl, const void *tar, size_t length, cor
 typedef int cordon_image_remove_fn(void *impl, const char *id, cordon_deadline dl, cordon_err *err);
 
 /*
+ * One image that is there. names are its tags ("localhost/x:1"), none for a dangling one. A hint
+ * only: what decides is what image_resolve tells of the id.
+ */
+typedef struct cordon_listed_image {
+    char *id;
+    cordon_fact_list names;
+    cordon_fact_list labels;
+    cordon_fact_int size_bytes; /* as the daemon counts, with the layers it shares */
+} cordon_listed_image;
+
+typedef struct cordon_image_list {
+    size_t count;
+    cordon_listed_image *items;
+} cordon_image_list;
+
+void cordon_image_list_clear(cordon_image_list *list);
+CORDON_DEFINE_AUTO(cordon_image_list, cordon_image_list_clear)
+
+/* Lists the images that are there, without those that are only steps of a build. */
+typedef int cordon_image_list_fn(void *impl, cordon_deadline dl, cordon_image_list *ret_list,
+                                 cordon_err *err);
+
+/*
  * Creates a network. OVERLAP: the subnet is taken: choose another. CONFLICT: the name is taken.
  * WARNED: it was made, and the daemon warned: the message quotes that, and ret_id is set, so that
  * core can remove the network.
@@ -287,6 +310,7 @@ typedef struct cordon_engine_ops {
     cordon_image_resolve_fn *image_resolve;
     cordon_image_load_fn *image_load;
     cordon_image_remove_fn *image_remove;
+    cordon_image_list_fn *image_list;
     cordon_network_create_fn *network_create;
     cordon_network_inspect_fn *network_inspect;
     cordon_network_connect_fn *network_connect;

@@ -27,6 +27,17 @@ void cordon_list_clear(cordon_list *list)
     *list = (cordon_list){0};
 }
 
+void cordon_image_list_clear(cordon_image_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].id);
+        cordon_fact_list_clear(&list->items[i].names);
+        cordon_fact_list_clear(&list->items[i].labels);
+    }
+    free(list->items);
+    *list = (cordon_image_list){0};
+}
+
 void cordon_event_clear(cordon_event *event)
 {
     free(event->id);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "archive.h"
+#include "image_config.h"
 
 #define IMAGE_DIGEST_PREFIX "sha256:"
 #define IMAGE_DEFAULT_PATH  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -73,22 +74,50 @@ static int image_ensure(const image_context *context, const cordon_archive_input
     return 0;
 }
 
+/* What makes the guard's image, and - on layers of a base - a step's. name is filled in by both. */
+static cordon_archive_input guard_input(const cordon_guard_program *guard, const char *architecture)
+{
+    return (cordon_archive_input){
+        .program = guard->bytes,
+        .program_length = guard->length,
+        .folder = "",
+        .architecture = architecture,
+    };
+}
+
+static cordon_archive_input step_input(const cordon_guard_program *guard,
+                                       const cordon_image_facts *base)
+{
+    return (cordon_archive_input){
+        .program = guard->bytes,
+        .program_length = guard->length,
+        .folder = &CORDON_PLAN_GUARD_FOLDER[1],
+        .architecture = base->architecture,
+        .base_layers = {(const char *const *)base->layers.items, base->layers.count},
+    };
+}
+
+int cordon_images_own_id(const cordon_guard_program *guard, const char *architecture,
+                         const cordon_image_facts *base, char ret_id[CORDON_ID_HEX + 1],
+                         cordon_err *err)
+{
+    cordon_archive_input input =
+        base != NULL ? step_input(guard, base) : guard_input(guard, architecture);
+
+    return cordon_archive_image_id(&input, ret_id, err);
+}
+
 static int images_guard(const image_context *context, cordon_images *images, cordon_err *err)
 {
     char name[96];
     char digest[CORDON_SHA256_HEX_SIZE];
     uint8_t raw[CORDON_SHA256_BYTES];
-    cordon_archive_input input = {
-        .program = context->guard->bytes,
-        .program_length = context->guard->length,
-        .folder = "",
-        .architecture = context->engine->architecture,
-        .name = name,
-    };
+    cordon_archive_input input = guard_input(context->guard, context->engine->architecture);
 
+    input.name = name;
     cordon_sha256_digest(context->guard->bytes, context->guard->length, raw);
     cordon_hex_encode(raw, sizeof(raw), digest);
-    (void)snprintf(name, sizeof(name), "localhost/cordon-guard:%s", digest);
+    (void)snprintf(name, sizeof(name), CORDON_IMAGE_NAME_GUARD ":%s", digest);
     if (cordon_archive_image_id(&input, images->guard_id, err) != 0)
         return -1;
     return image_ensure(context, &input, images->guard_id, err);
@@ -119,32 +148,38 @@ static int image_check_pin(const image_context *context, const char *pin,
 }
 
 /* SECURITY: an image may not carry our labels: its containers would look like somebody's run. */
-static int image_check_labels(const image_context *context, const cordon_image_facts *facts,
+static int image_check_labels(const cordon_image_facts *facts, cordon_refusal *refusal,
                               cordon_err *err)
 {
     if (!facts->labels.known)
-        return cordon_refuse(context->refusal, CORDON_REFUSED_UNKNOWN, "image.labels",
+        return cordon_refuse(refusal, CORDON_REFUSED_UNKNOWN, "image.labels",
                              "labels or none", NULL, err);
     for (size_t i = 0; i < facts->labels.count; i++) {
         if (strncmp(facts->labels.items[i], CORDON_LABEL_PREFIX, strlen(CORDON_LABEL_PREFIX)) == 0)
-            return cordon_refuse(context->refusal, CORDON_REFUSED_IMAGE, "image.labels",
+            return cordon_refuse(refusal, CORDON_REFUSED_IMAGE, "image.labels",
                                  "no label of " CORDON_LABEL_PREFIX "*", facts->labels.items[i],
                                  err);
     }
     return 0;
 }
 
-static int image_check_platform(const image_context *context, const cordon_image_facts *facts,
-                                cordon_err *err)
+static int image_check_platform(const cordon_engine_facts *engine, const cordon_image_facts *facts,
+                                cordon_refusal *refusal, cordon_err *err)
 {
     if (facts->os == NULL || strcmp(facts->os, "linux") != 0)
-        return cordon_refuse(context->refusal, CORDON_REFUSED_IMAGE, "image.os", "linux", facts->os,
-                             err);
-    if (facts->architecture == NULL ||
-        strcmp(facts->architecture, context->engine->architecture) != 0)
-        return cordon_refuse(context->refusal, CORDON_REFUSED_IMAGE, "image.architecture",
-                             context->engine->architecture, facts->architecture, err);
+        return cordon_refuse(refusal, CORDON_REFUSED_IMAGE, "image.os", "linux", facts->os, err);
+    if (facts->architecture == NULL || strcmp(facts->architecture, engine->architecture) != 0)
+        return cordon_refuse(refusal, CORDON_REFUSED_IMAGE, "image.architecture",
+                             engine->architecture, facts->architecture, err);
     return 0;
+}
+
+int cordon_images_check_usable(const cordon_engine_facts *engine, const cordon_image_facts *facts,
+                               cordon_refusal *ret_refusal, cordon_err *err)
+{
+    if (image_check_platform(engine, facts, ret_refusal, err) != 0)
+        return -1;
+    return image_check_labels(facts, ret_refusal, err);
 }
 
 static int image_resolve_pinned(const image_context *context, const char *pin,
@@ -156,10 +191,9 @@ static int image_resolve_pinned(const image_context *context, const char *pin,
                         CORDON_QUOTE(pin));
         return -1;
     }
-    if (image_check_pin(context, pin, ret_facts, err) != 0 ||
-        image_check_platform(context, ret_facts, err) != 0)
+    if (image_check_pin(context, pin, ret_facts, err) != 0)
         return -1;
-    return image_check_labels(context, ret_facts, err);
+    return cordon_images_check_usable(context->engine, ret_facts, context->refusal, err);
 }
 
 /* One layer on top of the pinned image's own, with a configuration that asks for nothing. */
@@ -167,19 +201,13 @@ static int images_derive(const image_context *context, const cordon_image_facts 
                          cordon_images *images, cordon_err *err)
 {
     char name[96];
-    cordon_archive_input input = {
-        .program = context->guard->bytes,
-        .program_length = context->guard->length,
-        .folder = &CORDON_PLAN_GUARD_FOLDER[1],
-        .architecture = base->architecture,
-        .base_layers = {(const char *const *)base->layers.items, base->layers.count},
-        .name = name,
-    };
+    cordon_archive_input input = step_input(context->guard, base);
 
+    input.name = name;
     if (!base->layers.known || base->layers.count == 0)
         return cordon_refuse(context->refusal, CORDON_REFUSED_UNKNOWN, "image.layers",
                              "at least one layer", NULL, err);
-    (void)snprintf(name, sizeof(name), "localhost/cordon-step:%.16s-%.16s", base->id,
+    (void)snprintf(name, sizeof(name), CORDON_IMAGE_NAME_STEP ":%.16s-%.16s", base->id,
                    images->guard_id);
     if (cordon_archive_image_id(&input, images->step_id, err) != 0 ||
         image_ensure(context, &input, images->step_id, err) != 0)

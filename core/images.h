@@ -42,4 +42,14 @@ int cordon_images_prepare(const cordon_engine_ops *ops, void *impl,
                           cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/* What every image of a step must be: for this engine's platform, and without our labels. */
+int cordon_images_check_usable(const cordon_engine_facts *engine, const cordon_image_facts *facts,
+                               cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* The id that the guard's image has (base NULL), or the one with this guard on top of base. */
+int cordon_images_own_id(const cordon_guard_program *guard, const char *architecture,
+                         const cordon_image_facts *base, char ret_id[CORDON_ID_HEX + 1],
+                         cordon_err *err) __attribute__((warn_unused_result));
+
 #endif

@@ -243,6 +243,8 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_string(&json, "mount", config->tree.mount);
     cordon_jsonw_end_object(&json);
     cordon_jsonw_string(&json, "vendors_dir", config->vendors_dir);
+    cordon_jsonw_string_or_null(&json, "images_lock", config->lock.path);
+    cordon_jsonw_string(&json, "recipes_dir", config->recipes_dir);
     cordon_jsonw_string(&json, "podman_service",
                         config->podman_service == CORDON_PODMAN_SERVICE_AUTO ? "auto" : "never");
     cordon_jsonw_string(&json, "podman_program", config->podman_program);

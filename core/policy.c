@@ -316,12 +316,26 @@ static int prompt_check(const char *prompt, size_t length, cordon_err *err)
     return 0;
 }
 
-/* The version that the operator says is in the image of this CLI. */
-static const char *policy_cli_version(const cordon_policy *policy)
+/*
+ * The version that the operator says is in the image of this CLI; where he does not, the one that
+ * the lock of images tells. That the two agree is judged once the engine is known (run_lock.c).
+ */
+static int policy_cli_version(const cordon_policy *policy, const char **ret_version,
+                              cordon_err *err)
 {
     const cordon_agents_config *agents = &policy->config->agents;
+    bool claude = policy->vendor->adapter == CORDON_ADAPTER_CLAUDE;
+    const char *said = claude ? agents->claude : agents->codex;
 
-    return policy->vendor->adapter == CORDON_ADAPTER_CLAUDE ? agents->claude : agents->codex;
+    if (said != NULL) {
+        *ret_version = said;
+        return 0;
+    }
+    if (cordon_image_lock_version(&policy->config->lock, claude ? "claude" : "codex", ret_version,
+                                  err) == 0)
+        return 0;
+    cordon_refuse_as(err, CORDON_REFUSED_AGENT);
+    return -1;
 }
 
 static int command_agent_new(const cordon_policy *policy, const cordon_agent_options *options,
@@ -329,8 +343,10 @@ static int command_agent_new(const cordon_policy *policy, const cordon_agent_opt
 {
     cordon_auto_ptr(cordon_command) command = NULL;
     cordon_auto(cordon_agent) agent = {0};
+    const char *version = NULL;
 
-    if (cordon_agent_build(policy->vendor, policy->phase, policy_cli_version(policy),
+    if (policy_cli_version(policy, &version, err) != 0 ||
+        cordon_agent_build(policy->vendor, policy->phase, version,
                            policy->config->allow_unknown_agent, options->model, &agent, err) != 0 ||
         command_new(policy, CORDON_COMMAND_AGENT, (const char *const *)agent.argv.items,
                     agent.argv.count, &command, err) != 0)

@@ -38,16 +38,19 @@ static int prepare_images(cordon_run *run, bool load, cordon_err *err)
     const cordon_invocation *invocation = run->invocation;
     const char *pin = cordon_run_pin(run);
 
+    if (cordon_run_check_lock(run, err) != 0)
+        return -1;
     if (pin == NULL && run->command->kind != CORDON_COMMAND_PROBE)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
                            "no image is pinned for %s; `docker` (or `podman`) `image inspect -f "
                            "'{{.Id}}' NAME` prints the id: give it by --image, or as images.%s in "
-                           "the configuration",
+                           "the configuration, or make and pin one by `cordon image`",
                            cordon_run_pin_name(run), cordon_run_pin_name(run));
     cordon_run_progress(run, "images", "checking the guard's and the pinned image");
     if (cordon_images_prepare(run->ops, run->impl, &invocation->engine->facts,
                               &(cordon_guard_program){cordon_guard_bytes, cordon_guard_size}, pin,
-                              load, run->dl, &run->images, &run->receipt->refusal, err) != 0)
+                              load, run->dl, &run->images, &run->receipt->refusal, err) != 0 ||
+        cordon_run_check_locked_id(run, err) != 0)
         return -1;
     (void)snprintf(run->receipt->image_id, sizeof(run->receipt->image_id), "%s",
                    run->images.base_id[0] != '\0' ? run->images.base_id : run->images.guard_id);

@@ -60,7 +60,8 @@ int cordon_configure(const cordon_host *host, const char *file, const char *work
         cordon_refuse_as(err, CORDON_REFUSED_WORKTREE);
         return -1;
     }
-    if (cordon_config_load(&sources, config, err) != 0) {
+    if (cordon_config_load(&sources, config, err) != 0 ||
+        cordon_config_load_lock(config, &sources.trust, sources.user_file, err) != 0) {
         cordon_refuse_as(err, CORDON_REFUSED_CONFIG);
         return -1;
     }

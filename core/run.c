@@ -36,15 +36,19 @@ cordon_run_ids cordon_run_container_ids(const cordon_run *run)
 const char *cordon_run_pin(const cordon_run *run)
 {
     const cordon_image_pins *images = &run->invocation->config->images;
+    const char *configured;
 
     if (run->command->kind == CORDON_COMMAND_PROBE)
         return NULL;
     if (run->invocation->pin != NULL)
         return run->invocation->pin;
     if (run->command->kind == CORDON_COMMAND_RUNNER)
-        return images->runner;
-    return run->invocation->policy->vendor->adapter == CORDON_ADAPTER_CLAUDE ? images->claude
-                                                                             : images->codex;
+        configured = images->runner;
+    else
+        configured = run->invocation->policy->vendor->adapter == CORDON_ADAPTER_CLAUDE
+                         ? images->claude
+                         : images->codex;
+    return configured != NULL ? configured : cordon_run_locked_id(run);
 }
 
 const char *cordon_run_pin_name(const cordon_run *run)

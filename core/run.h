@@ -112,6 +112,16 @@ void cordon_run_plan(cordon_run *run);
 
 /* Which image the step is made from: the option, else the configured one; NULL for the probe. */
 const char *cordon_run_pin(const cordon_run *run);
+/* What the lock of images has for this run's image on this engine: "sha256:..."; NULL for none. */
+const char *cordon_run_locked_id(const cordon_run *run);
+/*
+ * Holds the run to the lock of images, where there is one: before anything is asked of the engine
+ * (does it have the name, is the pin what it says, does the CLI's version agree), and once the
+ * image's id is known.
+ */
+int cordon_run_check_lock(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+int cordon_run_check_locked_id(cordon_run *run, cordon_err *err)
+    __attribute__((warn_unused_result));
 /* The key of images that holds it: "claude", "codex" or "runner". */
 const char *cordon_run_pin_name(const cordon_run *run);
 

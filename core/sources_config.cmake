@@ -11,6 +11,8 @@ set(CORDON_CONFIG_SOURCES
     diff_patch.c
     diff_text.c
     git_config.c
+    image_lock.c
+    image_lock_write.c
     select.c
     text_list.c
     trust.c

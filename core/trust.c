@@ -318,6 +318,15 @@ int cordon_trust_read(const cordon_trust *trust, const char *path, char **ret_pa
     return 0;
 }
 
+int cordon_trust_open(const cordon_trust *trust, const char *path, bool folder, int *ret_fd,
+                      cordon_err *err)
+{
+    cordon_autofree char *absolute = NULL;
+    if (cordon_path_absolute(path, &absolute, err) < 0)
+        return -1;
+    return trust_open(trust, absolute, folder, ret_fd, err);
+}
+
 int cordon_trust_check(const cordon_trust *trust, const char *path, cordon_err *err)
 {
     cordon_autofree char *absolute = NULL;

@@ -48,6 +48,13 @@ typedef struct cordon_trust {
 int cordon_trust_read(const cordon_trust *trust, const char *path, char **ret_path, char **ret_text,
                       size_t *ret_length, cordon_err *err) __attribute__((warn_unused_result));
 
+/*
+ * Opens a trusted regular file, or folder, for reading: the same checks, and what was checked is
+ * what was opened.
+ */
+int cordon_trust_open(const cordon_trust *trust, const char *path, bool folder, int *ret_fd,
+                      cordon_err *err) __attribute__((warn_unused_result));
+
 /* The same checks without reading: for files that a library opens by path (TLS keys). */
 int cordon_trust_check(const cordon_trust *trust, const char *path, cordon_err *err)
     __attribute__((warn_unused_result));

@@ -24,6 +24,7 @@ extern const cordon_cli_verb cordon_cli_verb_run;
 extern const cordon_cli_verb cordon_cli_verb_probe;
 extern const cordon_cli_verb cordon_cli_verb_plan;
 extern const cordon_cli_verb cordon_cli_verb_doctor;
+extern const cordon_cli_verb cordon_cli_verb_image;
 extern const cordon_cli_verb cordon_cli_verb_config;
 extern const cordon_cli_verb cordon_cli_verb_version;
 

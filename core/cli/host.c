@@ -109,3 +109,28 @@ void cordon_cli_host_clear(cordon_cli_host *host)
     free(host->user_config);
     *host = (cordon_cli_host){0};
 }
+
+extern char **environ;
+
+static bool has_prefix(const char *item, const char *const *prefixes)
+{
+    for (size_t i = 0; prefixes[i]; i++) {
+        if (strncasecmp(item, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char **cordon_cli_host_variables(const char *const *prefixes)
+{
+    size_t count = 0;
+    size_t used = 0;
+    while (environ[count])
+        count++;
+    const char **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++) {
+        if (has_prefix(environ[i], prefixes))
+            list[used++] = environ[i];
+    }
+    return list;
+}

@@ -26,6 +26,13 @@ int cordon_cli_host_init(cordon_cli_host *ret_host, cordon_err *err)
 /* A variable of the caller's environment; NULL when it is empty or not set. */
 const char *cordon_cli_host_variable(const char *name);
 
+/*
+ * The "NAME=value" of the environment whose names begin with one of the prefixes (NULL-terminated);
+ * a NULL-terminated list, to be freed with free(3); the texts are the environment's own. NULL: no
+ * memory.
+ */
+const char **cordon_cli_host_variables(const char *const *prefixes);
+
 void cordon_cli_host_clear(cordon_cli_host *host);
 
 #endif

@@ -16,7 +16,8 @@
 
 static const cordon_cli_verb *const verbs[] = {
     &cordon_cli_verb_run,    &cordon_cli_verb_probe,  &cordon_cli_verb_plan,
-    &cordon_cli_verb_doctor, &cordon_cli_verb_config, &cordon_cli_verb_version,
+    &cordon_cli_verb_image,  &cordon_cli_verb_doctor, &cordon_cli_verb_config,
+    &cordon_cli_verb_version,
 };
 
 static const cordon_cli_verb *find_verb(const char *name)

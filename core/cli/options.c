@@ -171,8 +171,11 @@ static void take_option(parse *p, const char *word)
 static void take_operand(parse *p, const char *word)
 {
     bool dash = p->verb->takes == CORDON_CLI_TAKES_ARGV && strcmp(word, "-") == 0;
-    if ((p->verb->takes == CORDON_CLI_TAKES_WORD || dash) && !p->options->word)
+    bool words = p->verb->takes == CORDON_CLI_TAKES_WORDS;
+    if ((p->verb->takes == CORDON_CLI_TAKES_WORD || words || dash) && !p->options->word)
         p->options->word = word;
+    else if (words && !p->options->operand)
+        p->options->operand = word;
     else if (p->verb->takes == CORDON_CLI_TAKES_ARGV)
         PARSE_FAIL(p, "%s: unexpected word; put the command and its arguments after \"--\"",
                    CORDON_QUOTE(word));

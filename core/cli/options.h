@@ -43,7 +43,10 @@ typedef struct cordon_cli_options {
     bool quiet;
     bool debug;
     bool help;
-    const char *word;        /* the one operand of a verb that takes a word */
+    const char *from;
+    bool unused;
+    const char *word;        /* the first operand of a verb that takes words */
+    const char *operand;     /* the second */
     const char *const *argv; /* what stands after "--", untouched; NULL when there is no "--" */
     size_t argc;
 } cordon_cli_options;
@@ -79,7 +82,8 @@ typedef struct cordon_cli_option {
 typedef enum cordon_cli_takes {
     CORDON_CLI_TAKES_NOTHING = 1,
     CORDON_CLI_TAKES_WORD, /* at most one operand */
-    CORDON_CLI_TAKES_ARGV, /* everything after "--"; before it a lone "-" as the word */
+    CORDON_CLI_TAKES_WORDS, /* at most two */
+    CORDON_CLI_TAKES_ARGV,  /* everything after "--"; before it a lone "-" as the word */
 } cordon_cli_takes;
 
 struct cordon_cli_context;

@@ -178,6 +178,7 @@ const cordon_engine_ops cordon_docker_ops = {
     .image_resolve = docker_image_resolve,
     .image_load = docker_image_load,
     .image_remove = docker_image_remove,
+    .image_list = docker_image_list,
     .network_create = docker_network_create,
     .network_inspect = docker_network_inspect,
     .network_connect = docker_network_connect,

@@ -65,6 +65,10 @@ int docker_decode_network(const void *json, size_t length, cordon_network_facts 
 int docker_decode_image(const void *json, size_t length, cordon_image_facts *ret_facts,
                         cordon_err *err) __attribute__((warn_unused_result));
 
+/* Answer to a list of images. */
+int docker_decode_images(const void *json, size_t length, cordon_image_list *ret_list,
+                         cordon_err *err) __attribute__((warn_unused_result));
+
 /* The object stream of an image load. ENGINE: one of them is an error. PROTOCOL: none is success.
  */
 int docker_decode_load(const char *bytes, size_t length, cordon_err *err)

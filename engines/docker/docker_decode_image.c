@@ -114,6 +114,70 @@ int docker_decode_image(const void *json, size_t length, cordon_image_facts *ret
     return 0;
 }
 
+/* "<none>:<none>" is how API 1.42 and older spell an image without a name. */
+static int read_names(cordon_json item, cordon_fact_list *ret_names, cordon_err *err)
+{
+    static const cordon_factread_field fields[] = {
+        {"RepoTags", CORDON_READ_SET, 0, CORDON_NULL_EMPTY},
+    };
+    cordon_auto(cordon_fact_list) tags = {0};
+    if (cordon_factread_fields(item, fields, DOCKER_COUNT(fields), &tags, err) != 0)
+        return -1;
+    cordon_fact_list_known(ret_names);
+    for (size_t i = 0; i < tags.count; i++) {
+        if (strcmp(tags.items[i], "<none>:<none>") != 0 &&
+            cordon_fact_list_add(ret_names, tags.items[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_listed(cordon_json item, cordon_listed_image *listed, cordon_err *err)
+{
+    static const cordon_factread_field fields[] = {
+        {"Labels", CORDON_READ_MAP, offsetof(cordon_listed_image, labels), CORDON_NULL_EMPTY},
+        {"Size", CORDON_READ_INT, offsetof(cordon_listed_image, size_bytes), CORDON_NULL_UNKNOWN},
+    };
+    if (docker_read_id(item, "Id", &listed->id, err) != 0 ||
+        cordon_factread_fields(item, fields, DOCKER_COUNT(fields), listed, err) != 0)
+        return -1;
+    cordon_fact_list_known(&listed->labels);
+    return read_names(item, &listed->names, err);
+}
+
+static int read_images(cordon_json root, cordon_image_list *list, cordon_err *err)
+{
+    size_t count = cordon_json_count(root);
+    size_t i = 0;
+    list->items = calloc(count > 0 ? count : 1, sizeof *list->items);
+    if (!list->items)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    list->count = count;
+    for (cordon_json_iter it = cordon_json_iterate(root); cordon_json_next(&it);) {
+        if (read_listed(it.value, &list->items[i++], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int docker_decode_images(const void *json, size_t length, cordon_image_list *ret_list,
+                         cordon_err *err)
+{
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_auto(cordon_image_list) list = {0};
+    cordon_json_place root = {0};
+    if (cordon_json_parse(json, length, length, DOCKER_JSON_DEPTH, &doc, err) != 0 ||
+        cordon_json_as_array(cordon_json_root(doc), &root, err) != 0)
+        return -1;
+    if (root.has != CORDON_JSON_PRESENT)
+        return cordon_json_fail(cordon_json_root(doc), err, "null, expected array");
+    if (read_images(root.value, &list, err) != 0)
+        return -1;
+    *ret_list = list;
+    list = (cordon_image_list){0};
+    return 0;
+}
+
 /* One object of a load's answer. SECURITY: HTTP says 200 also when the load failed. */
 static int judge_progress(const char *line, size_t length, bool *ret_loaded, cordon_err *err)
 {

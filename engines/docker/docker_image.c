@@ -31,6 +31,12 @@ static const docker_op remove_op = {
     .mutating = true,
     .answer_max_bytes = DOCKER_SMALL_MAX_BYTES,
 };
+static const docker_op list_op = {
+    .what = "list images",
+    .method = "GET",
+    .expected = 200,
+    .answer_max_bytes = DOCKER_LIST_MAX_BYTES,
+};
 
 /* SECURITY: a path is made of it; "..", "//" and everything a name cannot have are refused. */
 static int check_reference(const char *reference, cordon_err *err)
@@ -112,4 +118,17 @@ int docker_image_remove(void *impl, const char *id, cordon_deadline dl, cordon_e
         docker_path(impl, &path, err, "/images/sha256:%s?force=0&noprune=1", id) != 0)
         return -1;
     return docker_call(impl, &remove_op, &path, (docker_body){0}, dl, &response, err);
+}
+
+int docker_image_list(void *impl, cordon_deadline dl, cordon_image_list *ret_list, cordon_err *err)
+{
+    cordon_auto(cordon_httpc_response) response = {0};
+    cordon_auto(cordon_buf) path = cordon_buf_make(DOCKER_PATH_MAX_BYTES);
+    if (docker_path(impl, &path, err, "/images/json") != 0 ||
+        docker_call(impl, &list_op, &path, (docker_body){0}, dl, &response, err) != 0)
+        return -1;
+    if (docker_decode_images(response.body.data, response.body.length, ret_list, err) == 0)
+        return 0;
+    cordon_err_wrap(err, "docker, list images");
+    return -1;
 }

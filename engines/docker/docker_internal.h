@@ -116,6 +116,7 @@ int docker_encode_connect(const char *container_id, const cordon_endpoint_spec *
 cordon_image_resolve_fn docker_image_resolve;
 cordon_image_load_fn docker_image_load;
 cordon_image_remove_fn docker_image_remove;
+cordon_image_list_fn docker_image_list;
 cordon_network_create_fn docker_network_create;
 cordon_network_inspect_fn docker_network_inspect;
 cordon_network_connect_fn docker_network_connect;

@@ -200,6 +200,7 @@ const cordon_engine_ops cordon_podman_ops = {
     .image_resolve = podman_image_resolve,
     .image_load = podman_image_load,
     .image_remove = podman_image_remove,
+    .image_list = podman_image_list,
     .network_create = podman_network_create,
     .network_inspect = podman_network_inspect,
     .network_connect = podman_network_connect,

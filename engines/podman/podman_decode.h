@@ -39,6 +39,10 @@ int podman_decode_members(const void *bytes, size_t length, cordon_fact_list *re
 int podman_decode_list(const void *bytes, size_t length, cordon_object_type type,
                        cordon_list *ret_list, cordon_err *err) __attribute__((warn_unused_result));
 
+/* Answer to a list of images. */
+int podman_decode_images(const void *bytes, size_t length, cordon_image_list *ret_list,
+                         cordon_err *err) __attribute__((warn_unused_result));
+
 /* GET /images/{id}/json. */
 int podman_decode_image(const void *bytes, size_t length, cordon_image_facts *ret_facts,
                         cordon_err *err) __attribute__((warn_unused_result));

@@ -104,3 +104,53 @@ int podman_decode_image(const void *bytes, size_t length, cordon_image_facts *re
     facts = (cordon_image_facts){0};
     return 0;
 }
+
+/* Left out or null: none. */
+static int read_listed(cordon_json item, cordon_listed_image *listed, cordon_err *err)
+{
+    static const cordon_factread_field fields[] = {
+        {"RepoTags", CORDON_READ_SET, offsetof(cordon_listed_image, names), CORDON_NULL_EMPTY},
+        {"Labels", CORDON_READ_MAP, offsetof(cordon_listed_image, labels), CORDON_NULL_EMPTY},
+        {"Size", CORDON_READ_INT, offsetof(cordon_listed_image, size_bytes), CORDON_NULL_UNKNOWN},
+    };
+    const char *id = NULL;
+    if (podman_read_id(item, "Id", &id, err) != 0 ||
+        cordon_fact_text_set(&listed->id, id, err) != 0 ||
+        cordon_factread_fields(item, FIELDS(fields), listed, err) != 0)
+        return -1;
+    cordon_fact_list_known(&listed->names);
+    cordon_fact_list_known(&listed->labels);
+    return 0;
+}
+
+static int read_images(cordon_json array, cordon_image_list *list, cordon_err *err)
+{
+    size_t count = cordon_json_count(array);
+    size_t i = 0;
+    list->items = calloc(count > 0 ? count : 1, sizeof *list->items);
+    if (!list->items)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    list->count = count;
+    for (cordon_json_iter it = cordon_json_iterate(array); cordon_json_next(&it);) {
+        if (read_listed(it.value, &list->items[i++], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Podman 4 answers "null" where there are none. */
+int podman_decode_images(const void *bytes, size_t length, cordon_image_list *ret_list,
+                         cordon_err *err)
+{
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_auto(cordon_image_list) list = {0};
+    cordon_json_place root = {0};
+    if (cordon_json_parse(bytes, length, PODMAN_LIST_MAX, 0, &doc, err) != 0 ||
+        cordon_json_as_array(cordon_json_root(doc), &root, err) != 0)
+        return -1;
+    if (root.has == CORDON_JSON_PRESENT && read_images(root.value, &list, err) != 0)
+        return -1;
+    *ret_list = list;
+    list = (cordon_image_list){0};
+    return 0;
+}

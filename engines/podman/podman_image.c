@@ -160,3 +160,18 @@ int podman_image_remove(void *impl, const char *id, cordon_deadline dl, cordon_e
         return -1;
     return read_removed(&answer.body, id, err);
 }
+
+int podman_image_list(void *impl, cordon_deadline dl, cordon_image_list *ret_list, cordon_err *err)
+{
+    cordon_auto(cordon_httpc_response) answer = {0};
+    podman_request request = {
+        .what = "list images",
+        .method = "GET",
+        .path = "/images/json",
+        .want = 200,
+        .max_bytes = PODMAN_LIST_MAX,
+    };
+    if (podman_call(impl, &request, dl, &answer, err) != 0)
+        return -1;
+    return podman_decode_images(answer.body.data, answer.body.length, ret_list, err);
+}

@@ -124,6 +124,7 @@ int podman_encode_container(const cordon_container_spec *spec, cordon_buf *out, 
 cordon_image_resolve_fn podman_image_resolve;
 cordon_image_load_fn podman_image_load;
 cordon_image_remove_fn podman_image_remove;
+cordon_image_list_fn podman_image_list;
 cordon_network_create_fn podman_network_create;
 cordon_network_inspect_fn podman_network_inspect;
 cordon_network_connect_fn podman_network_connect;
