@@ -52,8 +52,7 @@ static void tar_fill_header(tar_header *header, const char *name, char type, uin
     (void)snprintf(header->mode, sizeof(header->mode), "%07o", 0755);
     (void)snprintf(header->uid, sizeof(header->uid), "%07o", 0);
     (void)snprintf(header->gid, sizeof(header->gid), "%07o", 0);
-    (void)snprintf(header->size, sizeof(header->size), "%011llo",
-                   (unsigned long long)size);
+    (void)snprintf(header->size, sizeof(header->size), "%011llo", (unsigned long long)size);
     (void)snprintf(header->mtime, sizeof(header->mtime), "%011o", 0);
     (void)snprintf(header->devmajor, sizeof(header->devmajor), "%07o", 0);
     (void)snprintf(header->devminor, sizeof(header->devminor), "%07o", 0);

@@ -187,8 +187,8 @@ static int append_rest(archive_file *file, const char *architecture,
         return -1;
     cordon_sha256_digest(config.data, config.length, digest);
     cordon_hex_encode(digest, sizeof digest, archive->id);
-    (void)snprintf(archive->name, sizeof archive->name, CORDON_IMAGE_NAME_AGENT "%s:%s",
-                   badge->cli, badge->version);
+    (void)snprintf(archive->name, sizeof archive->name, CORDON_IMAGE_NAME_AGENT "%s:%s", badge->cli,
+                   badge->version);
     (void)snprintf(name, sizeof name, "%s.json", archive->id);
     if (write_manifest(file, archive, name, &manifest, err) != 0 ||
         append_part(file, name, &config, err) != 0 ||

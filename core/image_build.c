@@ -73,7 +73,8 @@ static int check_version(const char *version, cordon_err *err)
                        CORDON_QUOTE(version));
 }
 
-/* A folder of ours alone, below the state folder: who could write there could put in another root. */
+/* A folder of ours alone, below the state folder: who could write there could put in another root.
+ */
 static int make_folder(image_build *build, cordon_err *err)
 {
     const char *state = build->host->state_dir;
@@ -112,10 +113,11 @@ static int check_machine(const char *architecture, cordon_err *err)
                                                       : "unknown";
     if (strcmp(here, architecture) == 0)
         return 0;
-    return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED,
-                       "the engine's machine is %s and this one is not; make the image's root there "
-                       "and give it by --from FILE",
-                       CORDON_QUOTE(architecture));
+    return CORDON_FAIL(
+        err, CORDON_ERR_UNSUPPORTED,
+        "the engine's machine is %s and this one is not; make the image's root there "
+        "and give it by --from FILE",
+        CORDON_QUOTE(architecture));
 }
 
 static int make_root(image_build *build, cordon_err *err)
@@ -142,9 +144,8 @@ static int open_root(image_build *build, cordon_err *err)
     const cordon_image_build_options *options = build->options;
 
     if (options->version == NULL)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "which version of %s is in %s? Write %s@VERSION", options->cli,
-                           CORDON_QUOTE(options->from), options->cli);
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "which version of %s is in %s? Write %s@VERSION",
+                           options->cli, CORDON_QUOTE(options->from), options->cli);
     (void)snprintf(build->version, sizeof build->version, "%s", options->version);
     return cordon_trust_open(&build->trust, options->from, false, &build->tar_fd, err);
 }
@@ -183,9 +184,8 @@ static int put_in(const image_build *build, cordon_image *ret_image, cordon_err 
         return -1;
     (void)close(state);
     say(build, "archive", "hashing the root");
-    if (cordon_image_archive_make(build->tar_fd, build->host->state_dir,
-                                  engine->facts.architecture, &badge, build->scope.dl, &archive,
-                                  err) != 0) {
+    if (cordon_image_archive_make(build->tar_fd, build->host->state_dir, engine->facts.architecture,
+                                  &badge, build->scope.dl, &archive, err) != 0) {
         if (build->options->from != NULL)
             cordon_err_wrap(err, "%s", CORDON_QUOTE(build->options->from));
         return -1;
@@ -202,8 +202,8 @@ int cordon_image_build(cordon_engine *engine, const cordon_config *config, const
                        const cordon_image_build_options *options, cordon_image *ret_image,
                        cordon_err *err)
 {
-    cordon_cleanup(image_build_clear) image_build build = {
-        .host = host, .options = options, .tar_fd = -1};
+    cordon_cleanup(image_build_clear)
+        image_build build = {.host = host, .options = options, .tar_fd = -1};
 
     if (cordon_image_scope_open(engine, config, options->budget_ms, options->cancel_fd,
                                 &build.scope, err) != 0 ||

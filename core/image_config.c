@@ -113,7 +113,7 @@ int cordon_image_recognize(const cordon_image_facts *facts, cordon_image_kind *r
     if (strcmp(hex, facts->id) != 0)
         return 0;
     *ret_badge = badge;
-    *ret_kind = agent                       ? CORDON_IMAGE_AGENT
+    *ret_kind = agent                      ? CORDON_IMAGE_AGENT
                 : facts->layers.count == 1 ? CORDON_IMAGE_GUARD
                                            : CORDON_IMAGE_STEP;
     return 0;

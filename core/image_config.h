@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configurations of all images that Cordon makes - the guard's, those with the guard on top, and
- * those of an agent's CLI - each in exactly one form. An image's id is the hash of its
+ * The configurations of all images that Cordon makes - the guard's, those with the guard on top,
+ * and those of an agent's CLI - each in exactly one form. An image's id is the hash of its
  * configuration, so whether Cordon made an image can be told from what the engine shows of it: the
  * same text, made once more, must have that id. No label and no name could say that.
  */

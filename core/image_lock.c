@@ -55,8 +55,8 @@ static bool is_cli(const char *text)
 
 static bool is_version(const char *text)
 {
-    return text[0] != '\0' && strspn(text, LOWER_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-+") ==
-                                  strlen(text);
+    return text[0] != '\0' &&
+           strspn(text, LOWER_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-+") == strlen(text);
 }
 
 /* "2026-11-30T06:40:00Z": the form alone; nothing depends on it. */
@@ -87,7 +87,7 @@ typedef struct lock_member {
 
 #define MEMBER(name, needed, is_good, form)                                                        \
     {                                                                                              \
-        #name, offsetof(cordon_image_entry, name), sizeof(((cordon_image_entry *)0)->name),        \
+#name, offsetof(cordon_image_entry, name), sizeof(((cordon_image_entry *)0)->name),        \
             (needed), (is_good), (form)                                                            \
     }
 
@@ -193,7 +193,8 @@ int cordon_image_lock_parse(const char *file, const char *text, size_t length,
         read_lock(cordon_json_root(doc), &read, &why) != 0) {
         cordon_code code = why.code == CORDON_ERR_NOMEM ? CORDON_ERR_NOMEM : CORDON_ERR_CONFIG;
 
-        return CORDON_FAIL(err, code, "image lock %s: %s; mend it, or make it again by cordon image pin",
+        return CORDON_FAIL(err, code,
+                           "image lock %s: %s; mend it, or make it again by cordon image pin",
                            CORDON_QUOTE(file), why.message);
     }
     lock->count = read.count;

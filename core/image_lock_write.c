@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changing the lock file of images: whole, at once, under a lock on its folder; see image_lock.h. */
+/* Changing the lock file of images: whole, at once, under a lock on its folder; see image_lock.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

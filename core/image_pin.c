@@ -196,8 +196,8 @@ static const char *pinned_as(const cordon_image_scope *scope, const char *id, co
 }
 
 /*
- * SECURITY: not every engine counts an image as in use that is only mounted into a container, as the
- * guard's is; so while a run of anybody's is there, the guards stay.
+ * SECURITY: not every engine counts an image as in use that is only mounted into a container, as
+ * the guard's is; so while a run of anybody's is there, the guards stay.
  */
 static int check_no_run(const cordon_image_scope *scope, cordon_err *err)
 {

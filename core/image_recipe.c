@@ -15,9 +15,9 @@
 #include "kit/hash.h"
 #include "text_list.h"
 
-#define RECIPE_POLL_MS  50
-#define RECIPE_ENV_MAX  64
-#define RECIPE_PATH     "/usr/local/bin:/usr/bin:/bin"
+#define RECIPE_POLL_MS 50
+#define RECIPE_ENV_MAX 64
+#define RECIPE_PATH    "/usr/local/bin:/usr/bin:/bin"
 
 void cordon_recipe_clear(cordon_recipe *recipe)
 {
@@ -97,13 +97,13 @@ static void search_list(const char *text, size_t length, recipe_search *search)
 
 static int fail_search(const recipe_search *search, const char *folder, cordon_err *err)
 {
-    return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                       "%s%s%s on %s: no recipe in %s (it has: %s); choose one of these, or give the "
-                       "image's root by --from FILE",
-                       CORDON_QUOTE(search->cli), search->version != NULL ? " " : "",
-                       search->version != NULL ? CORDON_QUOTE(search->version) : "",
-                       search->architecture, CORDON_QUOTE(folder),
-                       search->known[0] != '\0' ? CORDON_QUOTE(search->known) : "none");
+    return CORDON_FAIL(
+        err, CORDON_ERR_CONFIG,
+        "%s%s%s on %s: no recipe in %s (it has: %s); choose one of these, or give the "
+        "image's root by --from FILE",
+        CORDON_QUOTE(search->cli), search->version != NULL ? " " : "",
+        search->version != NULL ? CORDON_QUOTE(search->version) : "", search->architecture,
+        CORDON_QUOTE(folder), search->known[0] != '\0' ? CORDON_QUOTE(search->known) : "none");
 }
 
 /* Reads one file of the recipes into the hash; the list is looked into besides. */

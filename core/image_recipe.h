@@ -13,8 +13,8 @@
 #include "trust.h"
 
 typedef struct cordon_recipe {
-    char *program;                    /* absolute */
-    char version[33];                 /* the one that is made */
+    char *program;                     /* absolute */
+    char version[33];                  /* the one that is made */
     char digest[CORDON_IMAGE_ID_SIZE]; /* "sha256:...", of all files of the recipes */
 } cordon_recipe;
 

@@ -276,8 +276,7 @@ int cordon_image_rows_read(const cordon_image_scope *scope, cordon_image_rows *r
 }
 
 int cordon_images_list(cordon_engine *engine, const cordon_config *config, int64_t budget_ms,
-                       int cancel_fd, cordon_image **ret_images, size_t *ret_count,
-                       cordon_err *err)
+                       int cancel_fd, cordon_image **ret_images, size_t *ret_count, cordon_err *err)
 {
     cordon_image_rows rows = {0};
     cordon_image_scope scope;

@@ -152,8 +152,8 @@ static int image_check_labels(const cordon_image_facts *facts, cordon_refusal *r
                               cordon_err *err)
 {
     if (!facts->labels.known)
-        return cordon_refuse(refusal, CORDON_REFUSED_UNKNOWN, "image.labels",
-                             "labels or none", NULL, err);
+        return cordon_refuse(refusal, CORDON_REFUSED_UNKNOWN, "image.labels", "labels or none",
+                             NULL, err);
     for (size_t i = 0; i < facts->labels.count; i++) {
         if (strncmp(facts->labels.items[i], CORDON_LABEL_PREFIX, strlen(CORDON_LABEL_PREFIX)) == 0)
             return cordon_refuse(refusal, CORDON_REFUSED_IMAGE, "image.labels",

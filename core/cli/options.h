@@ -81,7 +81,7 @@ typedef struct cordon_cli_option {
 
 typedef enum cordon_cli_takes {
     CORDON_CLI_TAKES_NOTHING = 1,
-    CORDON_CLI_TAKES_WORD, /* at most one operand */
+    CORDON_CLI_TAKES_WORD,  /* at most one operand */
     CORDON_CLI_TAKES_WORDS, /* at most two */
     CORDON_CLI_TAKES_ARGV,  /* everything after "--"; before it a lone "-" as the word */
 } cordon_cli_takes;

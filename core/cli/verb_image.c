@@ -14,8 +14,8 @@
 
 #define TEXT_MAX_BYTES (1U << 20)
 /* Building fetches hundreds of megabytes; the rest asks an engine a few things. */
-#define BUILD_MS INT64_C(1800000)
-#define CALL_MS  INT64_C(120000)
+#define BUILD_MS     INT64_C(1800000)
+#define CALL_MS      INT64_C(120000)
 #define VERSION_ROOM 64
 
 static const cordon_cli_option image_options[] = {
@@ -135,7 +135,7 @@ static const char *state_of(const cordon_image *image)
         return strcmp(image->pinned_by, "lock") == 0 ? "pinned" : "pinned by configuration";
     if (strcmp(image->kind, "agent") == 0)
         return "not pinned";
-    return image->current ? "in use" : "unused";
+    return image->current ? "current" : "unused";
 }
 
 static void fill_row(const cordon_image *image, image_row *row)
@@ -194,9 +194,9 @@ static int list(image_call *call, cordon_err *err)
 /* --- build ---------------------------------------------------------------------------------- */
 
 /* What npm, and whatever fetches for it, may be told by the environment. */
-static const char *const recipe_variables[] = {
-    "npm_config_", "http_proxy=",    "https_proxy=",    "no_proxy=", "all_proxy=",
-    "ssl_cert_",   "XDG_CACHE_HOME=", "NODE_EXTRA_CA_", NULL};
+static const char *const recipe_variables[] = {"npm_config_",     "http_proxy=",    "https_proxy=",
+                                               "no_proxy=",       "all_proxy=",     "ssl_cert_",
+                                               "XDG_CACHE_HOME=", "NODE_EXTRA_CA_", NULL};
 
 /* "claude@2.1.332" in two; version is NULL without one. */
 static int split_version(const char *operand, char *cli, size_t size, const char **ret_version,
@@ -205,7 +205,8 @@ static int split_version(const char *operand, char *cli, size_t size, const char
     const char *at = strchr(operand, '@');
     size_t length = at ? (size_t)(at - operand) : strlen(operand);
     if (length >= size)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s: no CLI that Cordon knows; use claude or codex",
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "%s: no CLI that Cordon knows; use claude or codex",
                            CORDON_QUOTE(operand));
     memcpy(cli, operand, length);
     cli[length] = '\0';
@@ -233,7 +234,8 @@ static int build_image(image_call *call, cordon_image *image, cordon_err *err)
     if (split_version(call->options->operand, cli, sizeof cli, &wanted.version, err) != 0 ||
         open_engine(call, err) != 0)
         return -1;
-    return cordon_image_build(call->engine, call->config, &call->context->host, &wanted, image, err);
+    return cordon_image_build(call->engine, call->config, &call->context->host, &wanted, image,
+                              err);
 }
 
 static int build(image_call *call, cordon_err *err)
@@ -262,7 +264,8 @@ static int pin(image_call *call, cordon_err *err)
     (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
                    call->options->operand);
     if (equals && equals[1] == '\0')
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s: no image behind the =; leave it out or give one",
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "%s: no image behind the =; leave it out or give one",
                            CORDON_QUOTE(call->options->operand));
     if (open_engine(call, err) != 0 ||
         cordon_image_pin(call->engine, call->config, name, equals ? equals + 1 : NULL,
@@ -284,7 +287,8 @@ static const char *removed_text(const cordon_image *image)
 {
     if (!image->present)
         return "removed";
-    return image->made ? "left: in use" : "not pinned any more; the image is not Cordon's and is left";
+    return image->made ? "left: in use"
+                       : "not pinned any more; the image is not Cordon's and is left";
 }
 
 static int print_removed(const image_call *call, const cordon_image *images, size_t count,
@@ -369,8 +373,9 @@ static int check_words(const image_word *word, const cordon_cli_options *options
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s: unexpected word; leave it out",
                            CORDON_QUOTE(options->operand));
     if (needs && !options->operand)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s: its %s is missing; write cordon image %s %s",
-                           word->word, word->operand, word->word, word->operand);
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "%s: its %s is missing; write cordon image %s %s", word->word,
+                           word->operand, word->word, word->operand);
     return 0;
 }
 
@@ -388,15 +393,16 @@ const cordon_cli_verb cordon_cli_verb_image = {
     .name = "image",
     .operands = "build CLI[@VERSION] | pin NAME[=IMAGE] | ls | rm NAME|ID",
     .summary = "make, pin, show and remove the images of steps",
-    .about = "build  make the image of an agent's CLI (claude, codex) by the recipes, or of a tar\n"
-             "       (--from FILE), put it into the engine and print its id\n"
-             "pin    write into the lock file which image claude, codex or runner means on this\n"
-             "       engine; runs then take that one and refuse every other. Without IMAGE: the one\n"
-             "       that build made\n"
-             "ls     what is pinned, and what Cordon made, here\n"
-             "rm     take a name out of the lock file, and its image if Cordon made it; or remove\n"
-             "       an image that Cordon made, by its id; --unused: guards and step images of other\n"
-             "       versions. A foreign image and one in use are never removed\n",
+    .about =
+        "build  make the image of an agent's CLI (claude, codex) by the recipes, or of a tar\n"
+        "       (--from FILE), put it into the engine and print its id\n"
+        "pin    write into the lock file which image claude, codex or runner means on this\n"
+        "       engine; runs then take that one and refuse every other. Without IMAGE: the one\n"
+        "       that build made\n"
+        "ls     what is pinned, and what Cordon made, here\n"
+        "rm     take a name out of the lock file, and its image if Cordon made it; or remove\n"
+        "       an image that Cordon made, by its id; --unused: guards and step images of other\n"
+        "       versions. A foreign image and one in use are never removed\n",
     .takes = CORDON_CLI_TAKES_WORDS,
     .options = image_options,
     .option_count = CORDON_CLI_COUNT(image_options),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "factread.h"
 #include "support/fake_impl.h"
 
 static cordon_fact_bool yes_no(bool value)
@@ -306,25 +307,61 @@ int fake_network_facts(const fake_network *network, const fake_engine *fake,
     return f = (cordon_network_facts){0}, 0;
 }
 
+static const char *config_of(const fake_engine *fake, const char *id)
+{
+    for (size_t i = 0; i < fake->image_count; i++) {
+        if (strcmp(fake->images[i].id, id) == 0)
+            return fake->images[i].config;
+    }
+    return "";
+}
+
+/* What an archive's configuration says: architecture, layers, labels. */
+static int read_config(const char *text, cordon_image_facts *facts, cordon_err *err)
+{
+    static const cordon_factread_field root_field = {"architecture", CORDON_READ_TEXT,
+                                                     offsetof(cordon_image_facts, architecture),
+                                                     CORDON_NULL_UNKNOWN};
+    static const cordon_factread_field label_field = {
+        "Labels", CORDON_READ_MAP, offsetof(cordon_image_facts, labels), CORDON_NULL_EMPTY};
+    static const cordon_factread_field layer_field = {
+        "diff_ids", CORDON_READ_LIST, offsetof(cordon_image_facts, layers), CORDON_NULL_EMPTY};
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_json config = {0};
+    cordon_json rootfs = {0};
+    if (cordon_json_parse(text, strlen(text), 8192, 0, &doc, err) != 0)
+        return -1;
+    cordon_json root = cordon_json_root(doc);
+    if (cordon_json_need_object(root, "config", &config, err) != 0 ||
+        cordon_json_need_object(root, "rootfs", &rootfs, err) != 0 ||
+        cordon_factread_fields(root, &root_field, 1, facts, err) != 0 ||
+        cordon_factread_fields(config, &label_field, 1, facts, err) != 0)
+        return -1;
+    return cordon_factread_fields(rootfs, &layer_field, 1, facts, err);
+}
+
+static int fresh_image(cordon_image_facts *f, cordon_err *err)
+{
+    if (cordon_fact_text_set(&f->architecture, "amd64", err) != 0 ||
+        cordon_fact_list_add(&f->digests, FAKE_IMAGE_NAMED, err) != 0 ||
+        cordon_fact_list_add(&f->environment, "PATH=/usr/bin:/bin", err) != 0)
+        return -1;
+    return cordon_fact_list_add(&f->layers, "sha256:" FAKE_IMAGE_DIGEST, err);
+}
+
 int fake_image_facts(const fake_engine *fake, const char *id, cordon_image_facts *ret_facts,
                      cordon_err *err)
 {
-    (void)fake;
     cordon_auto(cordon_image_facts) f = {0};
-    bool runner = strcmp(id, FAKE_IMAGE_ID) == 0;
-    const text_fact table[] = {
-        {&f.id, id}, {&f.os, "linux"}, {&f.architecture, "amd64"}, {&f.user, ""}};
+    const char *config = config_of(fake, id);
+    const text_fact table[] = {{&f.id, id}, {&f.os, "linux"}, {&f.user, ""}};
     cordon_fact_list *const lists[] = {&f.digests,       &f.entrypoint, &f.command, &f.environment,
                                        &f.volumes,       &f.on_build,   &f.labels,  &f.layers,
                                        &f.exposed_ports, &f.unmodelled};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         cordon_fact_list_known(lists[i]);
-    if (SET_TEXTS(table, err) != 0)
-        return -1;
-    if (runner && (cordon_fact_list_add(&f.digests, FAKE_IMAGE_NAMED, err) != 0 ||
-                   cordon_fact_list_add(&f.environment, "PATH=/usr/bin:/bin", err) != 0))
-        return -1;
-    if (cordon_fact_list_add(&f.layers, "sha256:" FAKE_IMAGE_DIGEST, err) != 0)
+    if (SET_TEXTS(table, err) != 0 ||
+        (config[0] ? read_config(config, &f, err) : fresh_image(&f, err)) != 0)
         return -1;
     *ret_facts = f;
     return f = (cordon_image_facts){0}, 0;

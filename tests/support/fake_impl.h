@@ -33,8 +33,11 @@ void fake_arena_clear(fake_arena *arena);
 cordon_container_spec fake_keep_container(fake_arena *arena, const cordon_container_spec *spec);
 cordon_network_spec fake_keep_network(fake_arena *arena, const cordon_network_spec *spec);
 
+/* config and name are what an archive had; "" for the image that a fresh fake holds. */
 typedef struct fake_image {
     char id[CORDON_ID_HEX + 1];
+    char config[4096];
+    char name[160];
 } fake_image;
 
 typedef struct fake_network {
@@ -150,8 +153,11 @@ int fake_engine_facts_of(const fake_engine *fake, cordon_engine_facts *ret_facts
 /* The report that a good gate makes in this container. */
 int fake_report(const fake_container *container, cordon_fact_list *ret_facts, cordon_err *err);
 
-/* The id of the image in a docker-archive: the hash of its configuration. False: there is none. */
-bool fake_tar_image_id(const void *tar, size_t length, char ret_id[CORDON_ID_HEX + 1]);
+/*
+ * The image in a docker-archive: its id is the hash of its configuration. False: there is none, or
+ * one that is larger than tests need.
+ */
+bool fake_tar_image(const void *tar, size_t length, fake_image *ret_image);
 
 /* Start with the lock held; stop (and join) without it. */
 int fake_process_start(fake_container *container, cordon_err *err);
@@ -188,6 +194,7 @@ const char *fake_role_of_labels(cordon_texts labels);
 cordon_image_resolve_fn fake_image_resolve;
 cordon_image_load_fn fake_image_load;
 cordon_image_remove_fn fake_image_remove;
+cordon_image_list_fn fake_image_list;
 cordon_network_create_fn fake_network_create;
 cordon_network_inspect_fn fake_network_inspect;
 cordon_network_connect_fn fake_network_connect;

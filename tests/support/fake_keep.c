@@ -129,22 +129,49 @@ static bool is_config(const char *name)
            memcmp(name + length - strlen(suffix), suffix, strlen(suffix)) == 0;
 }
 
-bool fake_tar_image_id(const void *tar, size_t length, char ret_id[CORDON_ID_HEX + 1])
+/* The first text in the manifest's RepoTags. */
+static bool read_name(const char *manifest, size_t length, fake_image *image)
+{
+    static const char key[] = "\"RepoTags\":[\"";
+    const char *at = memmem(manifest, length, key, strlen(key));
+    const char *end = NULL;
+    if (!at)
+        return false;
+    at += strlen(key);
+    end = memchr(at, '"', length - (size_t)(at - manifest));
+    if (!end || (size_t)(end - at) >= sizeof image->name)
+        return false;
+    memcpy(image->name, at, (size_t)(end - at));
+    return true;
+}
+
+static bool read_config(const char *config, size_t length, fake_image *image)
+{
+    uint8_t digest[CORDON_SHA256_BYTES];
+    if (length >= sizeof image->config)
+        return false;
+    memcpy(image->config, config, length);
+    cordon_sha256_digest(config, length, digest);
+    cordon_hex_encode(digest, sizeof digest, image->id);
+    return true;
+}
+
+bool fake_tar_image(const void *tar, size_t length, fake_image *ret_image)
 {
     const char *at = tar;
+    fake_image image = {0};
     while (length >= TAR_BLOCK && at[0] != '\0') {
         size_t size = tar_size(at);
         size_t whole = TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;
         if (whole > length)
             return false;
-        if (is_config(at)) {
-            uint8_t digest[CORDON_SHA256_BYTES];
-            cordon_sha256_digest(at + TAR_BLOCK, size, digest);
-            cordon_hex_encode(digest, sizeof digest, ret_id);
-            return true;
-        }
+        if (is_config(at) && !read_config(at + TAR_BLOCK, size, &image))
+            return false;
+        if (strcmp(at, "manifest.json") == 0 && !read_name(at + TAR_BLOCK, size, &image))
+            return false;
         at += whole;
         length -= whole;
     }
-    return false;
+    *ret_image = image;
+    return image.id[0] != '\0';
 }

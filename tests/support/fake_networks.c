@@ -45,19 +45,28 @@ int fake_image_resolve(void *impl, const char *reference, cordon_deadline dl,
 int fake_image_load(void *impl, const void *tar, size_t length, cordon_deadline dl, cordon_err *err)
 {
     fake_scope s;
-    char id[CORDON_ID_HEX + 1];
+    fake_image image = {0};
     int rc = 0;
     if (fake_enter(&s, impl, FAKE_IMAGE_LOAD, "", dl, err) != 0)
         return -1;
     fake_lock(s.fake);
-    if (!fake_tar_image_id(tar, length, id))
+    if (!fake_tar_image(tar, length, &image))
         rc = CORDON_FAIL(err, CORDON_ERR_ENGINE, "fake: no image in the archive");
     else if (s.fake->image_count == FAKE_OBJECTS_MAX)
         rc = CORDON_FAIL(err, CORDON_ERR_ENGINE, "fake: too many images");
     else
-        memcpy(s.fake->images[s.fake->image_count++].id, id, sizeof id);
+        s.fake->images[s.fake->image_count++] = image;
     fake_unlock(s.fake);
     return fake_leave(&s, rc, err);
+}
+
+static bool is_used(const fake_engine *fake, const char *id)
+{
+    for (size_t i = 0; i < fake->container_count; i++) {
+        if (fake->containers[i]->there && strcmp(fake->containers[i]->spec.image_id, id) == 0)
+            return true;
+    }
+    return false;
 }
 
 int fake_image_remove(void *impl, const char *id, cordon_deadline dl, cordon_err *err)
@@ -68,12 +77,46 @@ int fake_image_remove(void *impl, const char *id, cordon_deadline dl, cordon_err
         return -1;
     fake_lock(s.fake);
     const fake_image *image = find_image(s.fake, id);
-    if (image)
+    if (image && is_used(s.fake, id))
+        rc = CORDON_FAIL(err, CORDON_ERR_CONFLICT, "fake: a container uses image %s", id);
+    else if (image)
         s.fake->images[image - s.fake->images] = s.fake->images[--s.fake->image_count];
     else
         rc = fake_not_found("image", err);
     fake_unlock(s.fake);
     return fake_leave(&s, rc, err);
+}
+
+static int list_image(const fake_engine *fake, const fake_image *image, cordon_listed_image *item,
+                      cordon_err *err)
+{
+    cordon_auto(cordon_image_facts) facts = {0};
+    if (fake_image_facts(fake, image->id, &facts, err) != 0 ||
+        cordon_fact_text_set(&item->id, image->id, err) != 0)
+        return -1;
+    item->labels = facts.labels;
+    facts.labels = (cordon_fact_list){0};
+    item->size_bytes = (cordon_fact_int){.known = true, .value = 1000000};
+    cordon_fact_list_known(&item->names);
+    return image->name[0] ? cordon_fact_list_add(&item->names, image->name, err) : 0;
+}
+
+int fake_image_list(void *impl, cordon_deadline dl, cordon_image_list *ret_list, cordon_err *err)
+{
+    fake_scope s;
+    cordon_auto(cordon_image_list) list = {0};
+    int rc = 0;
+    if (fake_enter(&s, impl, FAKE_IMAGE_LIST, "", dl, err) != 0)
+        return -1;
+    fake_lock(s.fake);
+    list.items = calloc(FAKE_OBJECTS_MAX, sizeof *list.items);
+    for (size_t i = 0; rc == 0 && i < s.fake->image_count; i++)
+        rc = list_image(s.fake, &s.fake->images[i], &list.items[list.count++], err);
+    fake_unlock(s.fake);
+    if (fake_leave(&s, rc, err) != 0)
+        return -1;
+    *ret_list = list;
+    return list = (cordon_image_list){0}, 0;
 }
 
 /* --- Networks ------------------------------------------------------------------------------ */

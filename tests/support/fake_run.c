@@ -31,12 +31,17 @@ static bool run_config_file(fake_run *run)
     (void)snprintf(text, sizeof text,
                    "engine = \"fake\";\n"
                    "engines = ( { name = \"fake\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
-                   "images: { runner = \"%s\"; };\n"
+                   "%s%s"
                    "runner: { approved = ( [\"make\", \"check\"] ); network = \"vendor\"; };\n"
                    "limits: { grace = \"%s\"; output = \"%s\"; };\n",
                    run->options.podman ? "podman" : "docker", fake_engine_endpoint(run->fake),
-                   FAKE_IMAGE_PIN, run->options.grace ? run->options.grace : "10s",
+                   run->options.unpinned ? "" : "images: { runner = \"" FAKE_IMAGE_PIN "\"; };\n",
+                   run->options.lock ? "images_lock = \"images.lock\";\n" : "",
+                   run->options.grace ? run->options.grace : "10s",
                    run->options.output ? run->options.output : "1MiB");
+    if (run->options.lock && run->options.lock[0] &&
+        !test_file(&run->folder, "images.lock", run->options.lock, 0600))
+        return false;
     return test_file(&run->folder, "cordon.conf", text, 0600);
 }
 

@@ -23,6 +23,9 @@
  * grace        "0s", "10s": between TERM and KILL; NULL: "10s"
  * output       limits.output; NULL: "1MiB"
  * image        of the invocation; NULL: the configuration's
+ * unpinned     the configuration names no image
+ * lock         text of the lock file that the configuration names; "" for none that is there, NULL
+ *              for a configuration that names none
  */
 typedef struct fake_run_options {
     bool podman;
@@ -32,6 +35,8 @@ typedef struct fake_run_options {
     const char *grace;
     const char *output;
     const char *image;
+    bool unpinned;
+    const char *lock;
 } fake_run_options;
 
 typedef struct fake_run {

@@ -51,6 +51,7 @@ const char *fake_op_name(fake_op op)
         [FAKE_IMAGE_RESOLVE] = "image_resolve",
         [FAKE_IMAGE_LOAD] = "image_load",
         [FAKE_IMAGE_REMOVE] = "image_remove",
+        [FAKE_IMAGE_LIST] = "image_list",
         [FAKE_NETWORK_CREATE] = "network_create",
         [FAKE_NETWORK_INSPECT] = "network_inspect",
         [FAKE_NETWORK_CONNECT] = "network_connect",
