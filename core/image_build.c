@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the image of an agent's CLI and putting it into an engine; see cordon/cordon.h. */
+/* Making the image of an agent's CLI and putting it into an engine; see cordon/image.h. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>

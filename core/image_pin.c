@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pinning and removing images; see cordon/cordon.h. */
+/* Pinning and removing images; see cordon/image.h. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -52,9 +52,9 @@ static int find_made(const cordon_image_scope *scope, const char *name, char ret
             continue;
         if (found != NULL)
             return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                               "there are several images of %s (%s and %s); say which one: cordon "
-                               "image pin %s=IMAGE",
-                               name, found->version, row->version, name);
+                               "there are several images of %s (%s is %s, %s is %s); say which "
+                               "one: cordon image pin %s=IMAGE",
+                               name, found->version, found->id, row->version, row->id, name);
         found = row;
     }
     (void)snprintf(ret_id, 72, "%s", found != NULL ? found->id : "");

@@ -7,7 +7,7 @@
 #ifndef CORDON_IMAGE_RECIPE_H
 #define CORDON_IMAGE_RECIPE_H
 
-#include "cordon/cordon.h"
+#include "cordon/image.h"
 #include "image_lock.h"
 #include "kit/deadline.h"
 #include "trust.h"

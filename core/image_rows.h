@@ -4,13 +4,14 @@
 #define CORDON_IMAGE_ROWS_H
 
 #include "config.h"
+#include "cordon/image.h"
 #include "image_config.h"
 #include "images.h"
 #include "session.h"
 
 typedef struct cordon_image_rows {
     size_t count;
-    cordon_image *items; /* public: cordon/cordon.h */
+    cordon_image *items; /* public: cordon/image.h */
 } cordon_image_rows;
 
 void cordon_image_rows_clear(cordon_image_rows *rows);

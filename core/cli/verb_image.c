@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "cordon/image.h"
 #include "hints.h"
 #include "host.h"
 #include "kit/jsonw.h"

@@ -182,6 +182,23 @@ static void an_image_is_found_by_id_with_and_without_prefix(void)
     }
 }
 
+static void check_listed(const session *s, const char *id, bool there)
+{
+    cordon_auto(cordon_image_list) list = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    const cordon_listed_image *found = NULL;
+    REQUIRE_OK(s->ops->image_list(s->impl, soon(), &list, &err), err);
+    for (size_t i = 0; i < list.count; i++) {
+        if (strcmp(list.items[i].id, id) == 0)
+            found = &list.items[i];
+    }
+    TEST_RECORDF((found != NULL) == there, "image %s is %s", id, there ? "not listed" : "listed");
+    if (found != NULL) {
+        CHECK(found->names.known && found->labels.known);
+        CHECK(found->size_bytes.known && found->size_bytes.value > 0);
+    }
+}
+
 static void load_resolve_remove(session *s, const char *base_layer)
 {
     archive a = {0};
@@ -195,8 +212,11 @@ static void load_resolve_remove(session *s, const char *base_layer)
         CHECK_INT(facts.layers.count, base_layer ? 2 : 1);
         CHECK_STR(cordon_fact_map_get(&facts.labels, "cordon.contract"), "image");
     }
+    check_listed(s, a.image_id, true);
+    check_listed(s, s->image, true);
     err = (cordon_err)CORDON_ERR_INIT;
     REQUIRE_OK(s->ops->image_remove(s->impl, a.image_id, soon(), &err), err);
+    check_listed(s, a.image_id, false);
     cordon_image_facts gone = {0};
     CHECK_FAILS(s->ops->image_resolve(s->impl, a.image_id, soon(), &gone, &err), err,
                 CORDON_ERR_NOTFOUND, "");

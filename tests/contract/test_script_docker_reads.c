@@ -299,6 +299,51 @@ static void an_image_that_answers_for_another_is_refused(void)
     CHECK(facts.id == NULL);
 }
 
+/* What an image list says, and with how many names. */
+typedef struct listing {
+    const char *json;
+    cordon_code code;
+    size_t images;
+    size_t names;
+} listing;
+
+static void a_list_of_images_is_whole_or_refused(void)
+{
+    static const listing rows[] = {
+        {"[]", CORDON_OK, 0, 0},
+        {"[{\"Id\":\"sha256:" HEX "\",\"RepoTags\":[\"a:1\",\"b:1\"],\"Labels\":{\"x\":\"y\"},"
+         "\"Size\":5,\"Containers\":-1}]",
+         CORDON_OK, 1, 2},
+        {"[{\"Id\":\"sha256:" HEX "\",\"RepoTags\":null,\"Labels\":null,\"Size\":0}]", CORDON_OK, 1,
+         0},
+        {"[{\"Id\":\"sha256:" HEX "\",\"RepoTags\":[\"<none>:<none>\"]}]", CORDON_OK, 1, 0},
+        {"null", CORDON_ERR_PROTOCOL, 0, 0},
+        {"{}", CORDON_ERR_PROTOCOL, 0, 0},
+        {"[null]", CORDON_ERR_PROTOCOL, 0, 0},
+        {"[{}]", CORDON_ERR_PROTOCOL, 0, 0},
+        {"[{\"Id\":\"sha256:12\"}]", CORDON_ERR_PROTOCOL, 0, 0},
+        {"[{\"Id\":\"sha256:" HEX "\",\"Labels\":[]}]", CORDON_ERR_PROTOCOL, 0, 0},
+        {"[{\"Id\":\"sha256:" HEX "\",\"Size\":\"1\"}]", CORDON_ERR_PROTOCOL, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const udsd_step steps[] = {
+            PING,
+            ASK,
+            {.method = "GET", .path = "/v1.41/images/json", .status = 200, .json = rows[i].json}};
+        cordon_auto(script) s = {0};
+        cordon_auto(cordon_image_list) list = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(script_begin(&s, steps, COUNT(steps)));
+        int rc = ops->image_list(s.impl, soon(), &list, &err);
+        TEST_RECORDF(err.code == rows[i].code && rc == (err.code == CORDON_OK ? 0 : -1) &&
+                         list.count == rows[i].images,
+                     "row %zu: %s %.200s, %zu images", i, cordon_code_name(err.code), err.message,
+                     list.count);
+        if (list.count == 1)
+            CHECK_INT(list.items[0].names.count, rows[i].names);
+    }
+}
+
 static void no_slot_is_empty_and_serving_is_unsupported(void)
 {
     char **argv = NULL;
@@ -321,4 +366,4 @@ CORDON_TEST_MAIN(
     TEST(a_log_is_demultiplexed_and_a_broken_one_refused), TEST(changes_are_a_whole_list_or_none),
     TEST(events_are_asked_for_without_a_hole_at_the_start),
     TEST(image_references_make_no_other_path), TEST(an_image_that_answers_for_another_is_refused),
-    TEST(no_slot_is_empty_and_serving_is_unsupported))
+    TEST(a_list_of_images_is_whole_or_refused), TEST(no_slot_is_empty_and_serving_is_unsupported))

@@ -381,6 +381,40 @@ static void a_load_is_done_when_an_image_came_out_of_it(void)
     }
 }
 
+static void a_list_of_images_is_whole_or_refused(void)
+{
+    static const struct {
+        const char *json;
+        cordon_code code;
+        size_t images;
+    } rows[] = {
+        {"[]", CORDON_OK, 0},
+        {"null", CORDON_OK, 0},
+        {"[{\"Id\":\"" ID "\",\"RepoTags\":[\"a:1\"],\"Labels\":{\"x\":\"y\"},\"Size\":5}]",
+         CORDON_OK, 1},
+        {"[{\"Id\":\"" ID "\",\"RepoTags\":null,\"Labels\":null}]", CORDON_OK, 1},
+        {"{}", CORDON_ERR_PROTOCOL, 0},
+        {"[null]", CORDON_ERR_PROTOCOL, 0},
+        {"[{}]", CORDON_ERR_PROTOCOL, 0},
+        {"[{\"Id\":\"12\"}]", CORDON_ERR_PROTOCOL, 0},
+        {"[{\"Id\":\"" ID "\",\"RepoTags\":\"a\"}]", CORDON_ERR_PROTOCOL, 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const udsd_step steps[] = {
+            PONG,
+            {.method = "GET", .path = API "/images/json", .status = 200, .json = rows[i].json}};
+        cordon_auto(rig) r = {0};
+        cordon_auto(cordon_image_list) list = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(rig_start(&r, steps, COUNT(steps)));
+        int rc = ops->image_list(r.impl, soon(), &list, &err);
+        TEST_RECORDF(err.code == rows[i].code && rc == (err.code == CORDON_OK ? 0 : -1) &&
+                         list.count == rows[i].images,
+                     "row %zu: %s %.200s, %zu images", i, cordon_code_name(err.code), err.message,
+                     list.count);
+    }
+}
+
 #define LAYERS(list)                                                                               \
     "{\"Id\":\"" ID "\",\"RepoDigests\":[],\"Config\":{},\"RootFS\":{\"Layers\":" list "}}"
 
@@ -439,17 +473,15 @@ static void serving_is_podman_system_service_for_ever(void)
     CHECK_FAILS(ops->serve("podman", "x.sock", &argv, &err), err, CORDON_ERR_INVALID, "absolute");
 }
 
-CORDON_TEST_MAIN("script_podman_life", TEST(EA2_a_start_that_did_not_happen_is_no_start),
-                 TEST(EA6_not_running_is_a_conflict_whatever_status_it_has),
-                 TEST(EA1_only_a_number_from_0_to_255_is_an_exit_status),
-                 TEST(EA2_a_container_that_never_started_has_no_exit_status),
-                 TEST(EA1_a_wait_that_hangs_ends_at_its_deadline),
-                 TEST(a_container_of_another_id_is_not_ours),
-                 TEST(a_container_is_set_up_once_or_was_already),
-                 TEST(an_attach_is_a_101_or_a_200_and_nothing_else),
-                 TEST(the_log_is_the_last_bytes_of_whole_frames),
-                 TEST(changes_are_a_whole_list_or_none), TEST(events_come_one_line_at_a_time),
-                 TEST(an_image_is_what_was_asked_for_or_not_found),
-                 TEST(a_load_is_done_when_an_image_came_out_of_it),
-                 TEST(an_image_with_parents_is_not_removed),
-                 TEST(serving_is_podman_system_service_for_ever))
+CORDON_TEST_MAIN(
+    "script_podman_life", TEST(EA2_a_start_that_did_not_happen_is_no_start),
+    TEST(EA6_not_running_is_a_conflict_whatever_status_it_has),
+    TEST(EA1_only_a_number_from_0_to_255_is_an_exit_status),
+    TEST(EA2_a_container_that_never_started_has_no_exit_status),
+    TEST(EA1_a_wait_that_hangs_ends_at_its_deadline), TEST(a_container_of_another_id_is_not_ours),
+    TEST(a_container_is_set_up_once_or_was_already),
+    TEST(an_attach_is_a_101_or_a_200_and_nothing_else),
+    TEST(the_log_is_the_last_bytes_of_whole_frames), TEST(changes_are_a_whole_list_or_none),
+    TEST(events_come_one_line_at_a_time), TEST(an_image_is_what_was_asked_for_or_not_found),
+    TEST(a_load_is_done_when_an_image_came_out_of_it), TEST(a_list_of_images_is_whole_or_refused),
+    TEST(an_image_with_parents_is_not_removed), TEST(serving_is_podman_system_service_for_ever))

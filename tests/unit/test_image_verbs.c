@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "cordon/image.h"
 #include "image_config.h"
 #include "kit/hash.h"
 #include "support/fake_run.h"
