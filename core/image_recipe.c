@@ -15,9 +15,10 @@
 #include "kit/hash.h"
 #include "text_list.h"
 
-#define RECIPE_POLL_MS 50
-#define RECIPE_ENV_MAX 64
-#define RECIPE_PATH    "/usr/local/bin:/usr/bin:/bin"
+#define RECIPE_POLL_MS  50
+#define RECIPE_GRACE_MS 3000
+#define RECIPE_ENV_MAX  64
+#define RECIPE_PATH     "/usr/local/bin:/usr/bin:/bin"
 
 void cordon_recipe_clear(cordon_recipe *recipe)
 {
@@ -215,11 +216,15 @@ static void recipe_exec(const recipe_call *call)
     _exit(127);
 }
 
-/* All of its process group: npm and tar are not to outlive their parent. */
+/* All of its process group: asked first, so that it takes its own files away, then made to. */
 static void recipe_kill(pid_t pid)
 {
+    cordon_deadline grace = cordon_deadline_in_ms(RECIPE_GRACE_MS, -1);
     int status;
 
+    (void)kill(-pid, SIGTERM);
+    while (waitpid(pid, &status, WNOHANG) == 0 && !cordon_deadline_passed(grace))
+        (void)usleep(RECIPE_POLL_MS * 1000);
     (void)kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
