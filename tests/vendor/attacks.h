@@ -48,4 +48,10 @@ extern const size_t attack_codex_call_count;
 extern const attack_run attack_codex_runs[];
 extern const size_t attack_codex_run_count;
 
+/* What a writing phase allows, and a reading one must not: every way to change the worktree. */
+extern const attack_call attack_claude_writes[];
+extern const size_t attack_claude_write_count;
+extern const attack_call attack_codex_writes[];
+extern const size_t attack_codex_write_count;
+
 #endif

@@ -98,3 +98,21 @@ const attack_run attack_claude_runs[] = {
     {"endless output", "{'flood':8000000}", "output = \"256KiB\"; grace = \"1s\";", NULL},
 };
 const size_t attack_claude_run_count = sizeof attack_claude_runs / sizeof attack_claude_runs[0];
+
+const attack_call attack_claude_writes[] = {
+    {"a new file", TOOL("Write", "{'file_path':'/worktree/pwned','content':'x'}")},
+    {"another content", TOOL("Write", "{'file_path':'/worktree/a.txt','content':'x'}")},
+    {"a known file's other content",
+     "{'tool':'Read','input':{'file_path':'/worktree/a.txt'}},"
+     "{'tool':'Edit','input':{'file_path':'/worktree/a.txt','old_string':'hello',"
+     "'new_string':'bye'}}"},
+    {"several edits",
+     TOOL("MultiEdit", "{'file_path':'/worktree/a.txt','edits':[{'old_string':'hello',"
+                       "'new_string':'bye'}]}")},
+    {"git's settings", TOOL("Write", "{'file_path':'/worktree/.git/config','content':'x'}")},
+    {"a notebook", TOOL("NotebookEdit", "{'notebook_path':'/worktree/n.ipynb','new_source':'x',"
+                                        "'cell_type':'code','edit_mode':'insert'}")},
+    {"a file by a shell", TOOL("Bash", "{'command':'echo x >/worktree/pwned'}")},
+};
+const size_t attack_claude_write_count =
+    sizeof attack_claude_writes / sizeof attack_claude_writes[0];

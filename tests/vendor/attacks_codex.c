@@ -87,3 +87,19 @@ const attack_run attack_codex_runs[] = {
     {"endless output", "{'flood':600000}", "output = \"256KiB\"; grace = \"1s\";", NULL},
 };
 const size_t attack_codex_run_count = sizeof attack_codex_runs / sizeof attack_codex_runs[0];
+
+const attack_call attack_codex_writes[] = {
+    {"a new file", FREE("apply_patch", ADD("pwned"))},
+    {"a new file by its whole name", FREE("apply_patch", ADD("/worktree/pwned"))},
+    {"another content",
+     FREE("apply_patch", PATCH("*** Update File: a.txt\\n@@\\n-hello\\n+bye\\n"))},
+    {"a file that goes", FREE("apply_patch", PATCH("*** Delete File: a.txt\\n"))},
+    {"a file of another name",
+     FREE("apply_patch",
+          PATCH("*** Update File: a.txt\\n*** Move to: b.txt\\n@@\\n-hello\\n+bye\\n"))},
+    {"git's settings", FREE("apply_patch", ADD(".git/hooks/post-checkout"))},
+    {"a patch as a call", TOOL("apply_patch", "{'input':'" ADD("pwned") "'}")},
+    {"code mode with a patch", FREE("exec", "await tools.apply_patch(`" ADD("pwned") "`)")},
+    {"a file by a shell", TOOL("exec_command", "{'cmd':'echo x >/worktree/pwned'}")},
+};
+const size_t attack_codex_write_count = sizeof attack_codex_writes / sizeof attack_codex_writes[0];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hostile model, a hostile vendor and a hostile worktree against the real CLIs in a writing
- * phase, with the adapters' flags and with all of them removed (a command line that asks for
- * everything, in an image full of programs), so that only the kernel and the network stand.
- * Whatever the CLI says: nothing was
- * executed, nothing was written but below the worktree, nobody was reached but the vendor, no
- * secret came out.
+ * A hostile model, a hostile vendor and a hostile worktree against the real CLIs in writing and
+ * reading phases, with the adapters' flags and with all of them removed (a command line that asks
+ * for everything, in an image full of programs), so that only the kernel and the network stand.
+ * Whatever the CLI says: nothing was executed, nothing was written but below the worktree and where
+ * the phase writes, nobody was reached but the vendor, no secret came out.
  *
  * The calls of a CLI that goes on after one follow each other in a few runs; the result of each is
  * on the wire. With CORDON_TEST_EACH=1 each has a run of its own, and CORDON_TEST_TELL=1 tells of
@@ -149,6 +148,7 @@ typedef struct battle {
     const char *cli;
     agent what;
     bool naked;
+    const char *phase;
     ground place;
     cordon_fact_list before;
     standin server;
@@ -167,7 +167,8 @@ static bool battle_open(battle *ret_battle, const char *cli, bool naked, const c
 {
     char name[32];
     (void)snprintf(name, sizeof name, "%s-%s-%s", naked ? "naked" : "clad", cli, mark);
-    *ret_battle = (battle){.cli = cli, .naked = naked, .server = {{.out_fd = -1, .err_fd = -1}}};
+    *ret_battle = (battle){
+        .cli = cli, .naked = naked, .phase = "execute", .server = {{.out_fd = -1, .err_fd = -1}}};
     if (!agent_find(cli, naked, &ret_battle->what) || !standin_start(&ret_battle->server) ||
         !witnesses_start(&ret_battle->watchers) || !ground_make(&ret_battle->place, name))
         return false;
@@ -221,7 +222,7 @@ static void fight(battle *b, const char *name, const char *scenario, const char 
     if (!standin_says(scenario) ||
         !agent_run(&(agent_call){.what = &b->what,
                                  .vendor = vendor,
-                                 .phase = "execute",
+                                 .phase = b->phase,
                                  .worktree = b->place.worktree,
                                  .limits = limits ? limits : "deadline = \"50s\"; grace = \"1s\";"},
                    &o))
@@ -263,6 +264,19 @@ static size_t calls_a_run(const battle *b)
     return getenv("CORDON_TEST_EACH") || ends_at_first ? 1 : CALLS_A_RUN;
 }
 
+/* The model heard of so many calls what became of them: they were tried. */
+static void check_answered(const char *cli, size_t least)
+{
+    const char *result = strcmp(cli, "claude") == 0 ? "\"type\": \"tool_result\"" : "call_output\"";
+    size_t count = 0;
+    cordon_auto(cordon_buf) heard = cordon_buf_make(1);
+    if (!standin_heard(&heard))
+        return;
+    for (const char *at = cordon_buf_text(&heard); (at = strstr(at, result)); at++)
+        count++;
+    TEST_RECORDF(count >= least, "%s: %zu results of %zu calls came back", cli, count, least);
+}
+
 static void fight_all(const char *cli, bool naked, const attack_call *calls, size_t call_count,
                       const attack_run *runs, size_t run_count)
 {
@@ -273,6 +287,43 @@ static void fight_all(const char *cli, bool naked, const attack_call *calls, siz
         fight_calls(&b, calls, i, i + step < call_count ? i + step : call_count);
     for (size_t i = 0; i < run_count; i++)
         fight(&b, runs[i].name, runs[i].scenario, runs[i].limits, runs[i].kind);
+}
+
+/*
+ * Where the worktree is only read: what writes it is answered, and changes nothing. Then all else
+ * that is tried, where the mount alone stands.
+ */
+static void fight_reading(const char *cli, bool naked, const attack_call *writes,
+                          size_t write_count, const attack_call *calls, size_t call_count)
+{
+    static const char *const phases[] = {"planning", "questions", "review"};
+    cordon_auto(battle) b = {.server = {{.out_fd = -1, .err_fd = -1}}};
+    REQUIRE(battle_open(&b, cli, naked, "reading"));
+    size_t step = getenv("CORDON_TEST_EACH") ? 1 : write_count;
+    for (size_t p = 0; p < sizeof phases / sizeof phases[0]; p++) {
+        b.phase = phases[p];
+        for (size_t i = 0; i < write_count; i += step) {
+            fight_calls(&b, writes, i, i + step);
+            check_answered(cli, step);
+        }
+    }
+    step = calls_a_run(&b);
+    for (size_t i = 0; naked && i < call_count; i += step)
+        fight_calls(&b, calls, i, i + step < call_count ? i + step : call_count);
+}
+
+static void claude_in_a_reading_phase(void)
+{
+    for (int naked = 0; naked < 2; naked++)
+        fight_reading("claude", naked, attack_claude_writes, attack_claude_write_count,
+                      attack_claude_calls, attack_claude_call_count);
+}
+
+static void codex_in_a_reading_phase(void)
+{
+    for (int naked = 0; naked < 2; naked++)
+        fight_reading("codex", naked, attack_codex_writes, attack_codex_write_count,
+                      attack_codex_calls, attack_codex_call_count);
 }
 
 /* Every other pinned version, against the vendor and the worktree. */
@@ -406,4 +457,5 @@ static void there_are_forty_attacks_on_each(void)
 REAL_MAIN("vendor_attacks", TEST(there_are_forty_attacks_on_each),
           TEST(without_the_agents_fence_the_same_call_is_executed), TEST(claude_with_its_flags),
           TEST(claude_without_any_flag), TEST(older_versions), TEST(codex_with_its_flags),
-          TEST(codex_without_any_flag))
+          TEST(codex_without_any_flag), TEST(claude_in_a_reading_phase),
+          TEST(codex_in_a_reading_phase))

@@ -226,6 +226,35 @@ static void another_version_in_the_image_ends_the_run(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
+/* Which of the two values counts would be the CLI's choice; nothing is created for it. */
+static void a_secret_named_like_a_variable_of_the_adapter_is_refused(void)
+{
+    cordon_auto(standin) s;
+    cordon_auto(outcome) o = {0};
+    cordon_auto(cordon_buf) heard = cordon_buf_make(1);
+    agent what;
+    char secret[320];
+    char settings[128];
+    REQUIRE(standin_start(&s) && agent_find("claude", false, &what));
+    REQUIRE(real_file("secret-telemetry", "0"));
+    (void)snprintf(secret, sizeof secret, "DISABLE_TELEMETRY=%s", real_path("secret-telemetry"));
+    (void)snprintf(settings, sizeof settings, "agents: { %s = \"%s\"; };\n", what.cli,
+                   what.version);
+    if (!cordon_call(
+            &(call){.options = WORDS("--vendor", "t-claude", "--prompt", "hi", "--secret", secret),
+                    .image = what.image,
+                    .settings = settings},
+            &o) ||
+        !standin_heard(&heard))
+        return;
+    EXPECT_KIND(&o, "error", 125);
+    CHECK_CONTAINS(outcome_err(&o),
+                   "secret DISABLE_TELEMETRY: Cordon sets that variable for claude");
+    CHECK_INT(receipt_number(&o, "timing_ms.create"), 0);
+    CHECK_INT(heard.length, 0);
+    EXPECT_NOTHING_LEFT(&o);
+}
+
 /* The CLI itself says why it cannot work, and its status is ours. */
 static void UX3_the_vendors_refusal_is_the_clis_own_to_tell(void)
 {
@@ -256,4 +285,5 @@ REAL_MAIN("vendor_phases",
           TEST(UX3_an_image_of_root_is_run_as_somebody_else),
           TEST(a_writing_phase_writes_the_worktree),
           TEST(another_version_in_the_image_ends_the_run),
+          TEST(a_secret_named_like_a_variable_of_the_adapter_is_refused),
           TEST(UX3_the_vendors_refusal_is_the_clis_own_to_tell))
