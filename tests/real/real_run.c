@@ -129,7 +129,7 @@ static void output_that_looks_like_the_gates_word_is_output(void)
 
 /* --- Input, arguments, environment ------------------------------------------------------------ */
 
-static void standard_input_is_empty_whatever_ours_is(void)
+static void LC1_standard_input_is_empty_whatever_ours_is(void)
 {
     int silent[2];
     cordon_auto(outcome) o = {0};
@@ -350,7 +350,7 @@ REAL_MAIN("run", TEST(every_status_and_all_of_a_short_output),
           TEST(a_signal_of_its_own_is_a_status), TEST(binary_output_is_exact_and_apart),
           TEST(beyond_the_limit_output_is_cut_and_said_so), TEST(a_slow_reader_gets_every_byte),
           TEST(output_that_looks_like_the_gates_word_is_output),
-          TEST(standard_input_is_empty_whatever_ours_is), TEST(UX1_arguments_arrive_byte_for_byte),
+          TEST(LC1_standard_input_is_empty_whatever_ours_is), TEST(UX1_arguments_arrive_byte_for_byte),
           TEST(UX2_an_argument_may_be_as_long_as_the_kernel_allows),
           TEST(the_environment_is_the_planned_one),
           TEST(RL2_a_writing_phase_writes_as_the_worktrees_owner),

@@ -153,6 +153,27 @@ static void a_fifo_without_a_writer_costs_the_deadline_and_no_more(void)
         check_row(&box, i, &rows[i]);
 }
 
+/* The writer's open(2) lasts until somebody reads. */
+static void a_fifo_is_read_once_somebody_writes(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const bad_input late = {{"run", RECEIPT, "--prompt-file", "file"},
+                                   NULL,
+                                   126,
+                                   "version of claude is in the image",
+                                   "refused"};
+    int status = 0;
+    REQUIRE(sandbox_enter(&box) && mkfifo("file", 0600) == 0);
+    pid_t writer = fork();
+    if (writer == 0) {
+        int fd = open("file", O_WRONLY | O_CLOEXEC);
+        _exit(fd >= 0 && write(fd, "late", 4) == 4 ? 0 : 1);
+    }
+    REQUIRE(writer > 0);
+    check_row(&box, 0, &late);
+    CHECK(waitpid(writer, &status, 0) == writer && status == 0);
+}
+
 CORDON_TEST_MAIN("cli_refused", TEST(bad_input_is_refused_before_any_engine_is_asked),
-                 TEST(a_pipe_is_read_to_its_end),
+                 TEST(a_pipe_is_read_to_its_end), TEST(a_fifo_is_read_once_somebody_writes),
                  TEST(a_fifo_without_a_writer_costs_the_deadline_and_no_more))

@@ -388,9 +388,35 @@ static void an_image_that_is_not_the_pinned_one_is_refused_before_anything_is_ma
     }
 }
 
+/* A name can be moved to another image, and one that is not here is not fetched. */
+static void an_image_that_is_not_pinned_or_not_there_stops_before_anything_is_made(void)
+{
+    static const struct {
+        const char *pin;
+        const char *said;
+    } rows[] = {
+        {"localhost/agent:latest", "\"localhost/agent:latest\" is not pinned"},
+        {"agent", "\"agent\" is not pinned"},
+        {"sha256:aa", "\"sha256:aa\" is not pinned"},
+        {"sha256:00000000000000000000000000000000000000000000000000000000000000aa", "00aa"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cordon_auto(fake_run) run = {0};
+        bool opened = fake_run_open(&run, &(fake_run_options){.image = rows[i].pin});
+        REQUIRE(run.fake != NULL);
+        if (opened)
+            REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
+        CHECK_CONTAINS(opened ? run.result.message : run.err.message, rows[i].said);
+        CHECK_INT(opened, i == 3);
+        CHECK_INT(fake_engine_count(run.fake, FAKE_NETWORK_CREATE, NULL), 0);
+        CHECK_INT(fake_engine_count(run.fake, FAKE_CONTAINER_CREATE, NULL), 0);
+    }
+}
+
 CORDON_TEST_MAIN("run_gate", TEST(whoever_misbehaves_inside_gets_the_right_name),
                  TEST(statuses_of_commands_that_do_not_start_are_the_shells),
                  TEST(a_fact_that_differs_refuses_by_name_in_either_round),
                  TEST(what_the_kernel_shows_from_inside_refuses_too),
                  TEST(a_weaker_fence_may_be_accepted_by_name_and_is_recorded),
-                 TEST(an_image_that_is_not_the_pinned_one_is_refused_before_anything_is_made))
+                 TEST(an_image_that_is_not_the_pinned_one_is_refused_before_anything_is_made),
+                 TEST(an_image_that_is_not_pinned_or_not_there_stops_before_anything_is_made))
