@@ -31,12 +31,13 @@ static bool run_config_file(fake_run *run)
     (void)snprintf(text, sizeof text,
                    "engine = \"fake\";\n"
                    "engines = ( { name = \"fake\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
-                   "%s%s"
+                   "%s%s%s"
                    "runner: { approved = ( [\"make\", \"check\"] ); network = \"vendor\"; };\n"
                    "limits: { grace = \"%s\"; output = \"%s\"; };\n",
                    run->options.podman ? "podman" : "docker", fake_engine_endpoint(run->fake),
                    run->options.unpinned ? "" : "images: { runner = \"" FAKE_IMAGE_PIN "\"; };\n",
                    run->options.lock ? "images_lock = \"images.lock\";\n" : "",
+                   run->options.settings ? run->options.settings : "",
                    run->options.grace ? run->options.grace : "10s",
                    run->options.output ? run->options.output : "1MiB");
     if (run->options.lock && run->options.lock[0] &&

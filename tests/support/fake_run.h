@@ -37,6 +37,7 @@ typedef struct fake_run_options {
     const char *image;
     bool unpinned;
     const char *lock;
+    const char *settings; /* more of the configuration; NULL: nothing */
 } fake_run_options;
 
 typedef struct fake_run {

@@ -97,6 +97,54 @@ static void the_locks_image_is_run_without_any_other_pin(void)
     }
 }
 
+#define CLAUDE(version)                                                                            \
+    LOCK("claude", "docker", FAKE_IMAGE_PIN, ",\"cli\":\"claude\",\"version\":\"" version "\"")
+
+/* Up to an agent's command; its result. */
+static int open_agent(fake_run *run, const char *lock, const char *settings)
+{
+    const cordon_agent_options wanted = {.prompt = "x", .prompt_length = 1};
+    const fake_run_options options = {.unpinned = true, .lock = lock, .settings = settings};
+    if (!fake_run_prepare(run, &options) || !fake_run_connect(run) ||
+        cordon_policy_new(run->config, "claude", "review", &run->policy, &run->err) != 0)
+        return -1;
+    return cordon_command_agent(run->policy, &wanted, &run->command, &run->err);
+}
+
+static void the_version_of_an_agent_comes_from_the_lock(void)
+{
+    static const char known[] = CLAUDE("2.1.332");
+    static const char unknown[] = CLAUDE("9.9.9");
+    cordon_auto(fake_run) run = {0};
+    cordon_auto(fake_run) other = {0};
+    cordon_auto(fake_run) none = {0};
+    CHECK_INT(open_agent(&run, known, NULL), 0);
+    CHECK_FAILS(open_agent(&other, unknown, NULL), other.err, CORDON_ERR_REFUSED,
+                "9.9.9 is not a version");
+    CHECK_FAILS(open_agent(&none, LOCK("claude", "docker", FAKE_IMAGE_PIN, ""), NULL), none.err,
+                CORDON_ERR_REFUSED, "version of claude is in the image");
+}
+
+static void a_version_that_contradicts_the_lock_is_refused_before_anything_is_made(void)
+{
+    static const char lock[] = CLAUDE("2.1.332");
+    cordon_auto(fake_run) run = {0};
+    REQUIRE_OK(open_agent(&run, lock, "agents: { claude = \"2.1.197\"; };\n"), run.err);
+    cordon_host host = {.uid = getuid(), .gid = getgid()};
+    cordon_invocation_options options = {.deadline_ms = BUDGET_MS};
+    REQUIRE_OK(cordon_invocation_new(run.engine, run.config, &host, run.policy, &options,
+                                     &run.invocation, &run.err),
+               run.err);
+    REQUIRE(fake_run_go(&run));
+    CHECK_INT(run.result.kind, CORDON_RESULT_REFUSED);
+    CHECK_STR(run.result.refusal_code, "CORDON_REFUSED_AGENT");
+    CHECK_STR(run.result.refusal_fact, "images.lock.version");
+    CHECK_STR(run.result.refusal_expected, "2.1.332");
+    CHECK_STR(run.result.refusal_actual, "2.1.197");
+    CHECK_INT(fake_run_first(&run, FAKE_NETWORK_CREATE, NULL), -1);
+    CHECK_INT(fake_run_first(&run, FAKE_CONTAINER_CREATE, NULL), -1);
+}
+
 /* --- Verbs ---------------------------------------------------------------------------------- */
 
 /* A tar of one small file, as large as a tar is. */
@@ -337,6 +385,8 @@ CORDON_TEST_MAIN("image_verbs",
                  TEST(a_name_that_the_lock_has_not_is_refused),
                  TEST(a_lock_that_is_named_and_not_there_refuses_every_run),
                  TEST(the_locks_image_is_run_without_any_other_pin),
+                 TEST(the_version_of_an_agent_comes_from_the_lock),
+                 TEST(a_version_that_contradicts_the_lock_is_refused_before_anything_is_made),
                  TEST(a_built_image_is_recognized_pinned_and_taken_away_again),
                  TEST(the_same_root_has_the_same_id_on_every_engine),
                  TEST(what_is_no_root_or_no_cli_is_not_built),
