@@ -64,19 +64,40 @@ int load_idle(const load_options *options)
     return 0;
 }
 
-static _Noreturn void become(const load_options *options, int output)
+static _Noreturn void become(const load_options *options, int input, int output)
 {
+    static char home[] = "HOME=/";
+    static char name[] = "HOSTNAME=proxy";
+    static char path[] = "PATH=/";
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     if (options->cpu >= 0) {
         CPU_SET((size_t)options->cpu, &cpus);
         (void)sched_setaffinity(0, sizeof cpus, &cpus);
     }
-    int input = open(options->input ? options->input : "/dev/null", O_RDONLY);
     (void)dup2(input, STDIN_FILENO);
     (void)dup2(output, STDOUT_FILENO);
-    (void)execvp(options->command[0], options->command);
+    /* With an input it is the guard, which wants the environment that an engine gives it. */
+    if (options->input)
+        (void)execve(options->command[0], options->command, (char *[]){home, name, path, NULL});
+    else
+        (void)execvp(options->command[0], options->command);
     load_die(options->command[0]);
+}
+
+/* A pipe that holds the file and does not end: what an engine gives. */
+static void fill_input(const load_options *options, int ends[2])
+{
+    char bytes[32768];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        load_die("pipe");
+    if (!options->input)
+        return;
+    int fd = open(options->input, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, bytes, sizeof bytes) : -1;
+    if (length < 0 || write(ends[1], bytes, (size_t)length) != length)
+        load_die(options->input);
+    (void)close(fd);
 }
 
 /* Asks until there is an answer; the proxy has a core of its own. */
@@ -95,13 +116,15 @@ static void wait_for_first(const load_options *options)
 static void start_once(const load_options *options)
 {
     int ends[2];
+    int input[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         load_die("pipe");
+    fill_input(options, input);
     int64_t begin_ns = wire_now_ns();
     /* A copy of this process would cost page faults that are not the proxy's. */
     pid_t child = vfork();
     if (child == 0)
-        become(options, ends[1]);
+        become(options, input[0], ends[1]);
     (void)close(ends[1]);
     wait_for_first(options);
     int64_t took_ns = wire_now_ns() - begin_ns;
@@ -111,6 +134,8 @@ static void start_once(const load_options *options)
     (void)kill(child, SIGKILL);
     (void)waitpid(child, NULL, 0);
     (void)close(ends[0]);
+    (void)close(input[0]);
+    (void)close(input[1]);
     (void)printf("%lld %ld %ld\n", (long long)(took_ns / 1000), cost.pss_kib, cost.rss_kib);
 }
 

@@ -21,7 +21,7 @@
  * seconds    how long operations are counted
  * at_once    operations at a time, or tunnels that are held
  * cpu        core of a proxy that is started here; -1 leaves it
- * input      file for the standard input of such a proxy, or NULL
+ * input      file that its standard input holds, which does not end then; or NULL
  * command    its argv
  */
 typedef struct load_options {
