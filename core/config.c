@@ -20,6 +20,7 @@ static const cordon_limits_config default_limits = {
     .output_bytes = INT64_C(64) << 20,
     .diff_bytes = INT64_C(256) << 20,
     .worktree_entries = 1000000,
+    .tunnels = 512,
 };
 
 /*

@@ -84,7 +84,7 @@ typedef struct cordon_worktree_config {
     char *mount;
 } cordon_worktree_config;
 
-/* Every limit is set; none is "unlimited". */
+/* Every limit is set; 0 is "unlimited" where it says so. */
 typedef struct cordon_limits_config {
     int64_t deadline_ms;  /* of the whole invocation */
     int64_t grace_ms;     /* between TERM and KILL */
@@ -96,6 +96,10 @@ typedef struct cordon_limits_config {
     int64_t output_bytes;     /* stdout and stderr together */
     int64_t diff_bytes;       /* kept of a worktree for run --diff */
     int64_t worktree_entries; /* how many entries of a worktree are looked at for sockets */
+    int64_t tunnels;          /* through the proxy at a time */
+    int64_t tunnel_bytes;     /* both directions of one; 0: unlimited */
+    int64_t egress_bytes;     /* of all tunnels of a run; 0: unlimited */
+    int64_t refusals;         /* refused attempts per second; 0: unlimited */
 } cordon_limits_config;
 
 /* Where vendor networks get their subnets: range_address/range_prefix cut into /prefix blocks. */

@@ -226,6 +226,10 @@ static const cordon_key limit_keys[] = {
     LIMIT("scratch", CORDON_KEY_SIZE, scratch_bytes, MIB, TIB),
     LIMIT("output", CORDON_KEY_SIZE, output_bytes, KIB, TIB),
     LIMIT("diff", CORDON_KEY_SIZE, diff_bytes, MIB, TIB),
+    LIMIT("tunnels", CORDON_KEY_COUNT, tunnels, 1, 65536),
+    LIMIT("tunnel_bytes", CORDON_KEY_SIZE, tunnel_bytes, 0, 1024 * TIB),
+    LIMIT("egress_bytes", CORDON_KEY_SIZE, egress_bytes, 0, 1024 * TIB),
+    LIMIT("refusals", CORDON_KEY_COUNT, refusals, 0, 1000000),
     LIMIT("worktree_entries", CORDON_KEY_COUNT, worktree_entries, 1, INT64_C(1000000000)),
 };
 static const cordon_schema limit_schema = SCHEMA(limit_keys, cordon_limits_config);

@@ -26,13 +26,24 @@ static void egress_copy(char *slot, size_t size, const char *text)
     (void)cordon_err_printable(slot, size, text, strlen(text));
 }
 
+/* Once: what the proxy is does not change, so a second word on it is somebody else's. */
 static int egress_ready(cordon_egress *egress, cordon_json event, cordon_err *err)
 {
     const char *listen;
+    const char *policy;
 
-    if (cordon_json_need_string(event, "listen", &listen, err) != 0)
+    if (egress->ready)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "it is ready twice");
+    if (cordon_json_need_string(event, "listen", &listen, err) != 0 ||
+        cordon_json_need_string(event, "policy", &policy, err) != 0 ||
+        cordon_json_need_i64(event, "seccomp", &egress->seccomp, err) != 0 ||
+        cordon_json_need_i64(event, "landlock", &egress->landlock, err) != 0 ||
+        cordon_json_need_i64(event, "no_new_privs", &egress->no_new_privs, err) != 0 ||
+        cordon_json_need_i64(event, "dumpable", &egress->dumpable, err) != 0 ||
+        cordon_json_need_i64(event, "capabilities", &egress->capabilities, err) != 0)
         return -1;
     egress_copy(egress->listen, sizeof(egress->listen), listen);
+    egress_copy(egress->policy, sizeof(egress->policy), policy);
     egress->ready = true;
     return 0;
 }

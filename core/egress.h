@@ -38,6 +38,12 @@ typedef struct cordon_egress {
     bool ready;
     bool broken; /* a line that is no event of the proxy, or over-long */
     char listen[64];
+    char policy[80];      /* the code of the policy that is in force */
+    int64_t seccomp;      /* 1: its own filter is installed */
+    int64_t landlock;     /* the ABI that it locked itself with; 0: none */
+    int64_t no_new_privs; /* 1 */
+    int64_t dumpable;     /* 0 */
+    int64_t capabilities; /* a bit each; 0 */
     cordon_egress_host hosts[CORDON_EGRESS_HOSTS_MAX];
     size_t host_count;
     cordon_egress_denied denied[CORDON_EGRESS_DENIED_MAX]; /* the last one: all others */

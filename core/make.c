@@ -294,15 +294,13 @@ static int proxy_await_ready(cordon_run *run, cordon_err *err)
     return 0;
 }
 
-/* What the proxy says it listens on must be what it was told. */
-static int proxy_check_listen(cordon_run *run, unsigned slot, cordon_err *err)
+/* It starts with nothing but its role, and serves nobody before it has this. */
+static int proxy_send_policy(cordon_run *run, cordon_err *err)
 {
-    const char *planned = run->plan.proxy.command.items[2];
+    const cordon_buf *policy = &run->plan.proxy_policy.bytes;
 
-    if (strcmp(run->receipt->egress.listen, planned) == 0)
-        return 0;
-    return cordon_refuse(&run->refusals[slot], CORDON_REFUSED_PROXY, "proxy.listen", planned,
-                         run->receipt->egress.listen, err);
+    return cordon_stream_write(run->proxy_stream, policy->data, policy->length,
+                               cordon_deadline_clamp_ms(run->dl, MAKE_READY_MS), err);
 }
 
 static int proxy_await_vendor_network(make_meeting *vendor, cordon_err *err)
@@ -320,10 +318,11 @@ static int make_proxy(void *context, cordon_err *err)
     cordon_stdcopy_init(&run->proxy_demux, proxy_sink, run);
     if (make_network(run, CORDON_ROLE_EGRESS_NETWORK, branch->slot, err) != 0 ||
         proxy_await_vendor_network(branch->vendor, err) != 0 ||
-        make_start(run, CORDON_ROLE_PROXY, branch->slot, 0, &run->proxy_stream, err) != 0 ||
-        proxy_await_ready(run, err) != 0)
+        make_start(run, CORDON_ROLE_PROXY, branch->slot, CORDON_ATTACH_STDIN, &run->proxy_stream,
+                   err) != 0 ||
+        proxy_send_policy(run, err) != 0 || proxy_await_ready(run, err) != 0)
         return -1;
-    return proxy_check_listen(run, branch->slot, err);
+    return cordon_run_check_proxy(run, &run->refusals[branch->slot], err);
 }
 
 /* --- Step --- */

@@ -44,6 +44,7 @@ static const char *const no_forwarding[] = {
 };
 
 static const char *const proxy_entrypoint[] = {CORDON_PLAN_GUARD_ALONE};
+static const char *const proxy_command[] = {"proxy"};
 /*
  * The guard's environment. HOME and HOSTNAME are named because an engine that is told to unset
  * everything still adds them; named, they are what the plan says.
@@ -126,6 +127,9 @@ static void plan_proxy(cordon_plan *plan)
     plan->proxy.image_id = plan->input.guard_image_id;
     plan->proxy.entrypoint = (cordon_texts)PLAN_TEXTS(proxy_entrypoint);
     plan->proxy.environment = (cordon_texts)PLAN_TEXTS(proxy_environment);
+    plan->proxy.command = (cordon_texts)PLAN_TEXTS(proxy_command);
+    /* Its policy comes there, and that stream's end is its end. */
+    plan->proxy.open_stdin = true;
     plan->proxy.user = CORDON_PLAN_PROXY_USER;
     plan->proxy.endpoints = plan->proxy_endpoints;
     plan->proxy.endpoint_count = 2;
@@ -203,37 +207,6 @@ static void plan_step(cordon_plan *plan)
     plan_mounts(plan);
 }
 
-/* The proxy's argv: its whole configuration, so that it is compared like any other argument. */
-static int plan_proxy_command(cordon_plan *plan, cordon_err *err)
-{
-    cordon_fact_list *command = &plan->proxy_command;
-
-    cordon_fact_list_clear(command);
-    if (cordon_fact_list_add(command, "proxy", err) != 0 ||
-        cordon_fact_list_add(command, "--listen", err) != 0 ||
-        cordon_fact_list_addf(command, err, "%s:%d", plan->proxy_address, CORDON_PLAN_PROXY_PORT) !=
-            0)
-        return -1;
-    if (plan->input.connect_ms > 0 &&
-        (cordon_fact_list_add(command, "--connect-ms", err) != 0 ||
-         cordon_fact_list_addf(command, err, "%lld", (long long)plan->input.connect_ms) != 0))
-        return -1;
-    for (size_t i = 0; i < plan->input.host_count; i++) {
-        const cordon_plan_host *host = &plan->input.hosts[i];
-
-        if (cordon_fact_list_add(command, "--allow", err) != 0 ||
-            cordon_fact_list_add(command, host->host, err) != 0)
-            return -1;
-        if (host->upstream == NULL)
-            continue;
-        if (cordon_fact_list_add(command, "--upstream", err) != 0 ||
-            cordon_fact_list_addf(command, err, "%s=%s", host->host, host->upstream) != 0)
-            return -1;
-    }
-    plan->proxy.command = (cordon_texts){(const char *const *)command->items, command->count};
-    return 0;
-}
-
 void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input)
 {
     memset(ret_plan, 0, sizeof(*ret_plan));
@@ -245,7 +218,7 @@ void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input)
 
 void cordon_plan_clear(cordon_plan *plan)
 {
-    cordon_fact_list_clear(&plan->proxy_command);
+    cordon_frame_clear(&plan->proxy_policy);
 }
 
 int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet, cordon_err *err)
@@ -257,7 +230,7 @@ int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet
     }
     cordon_subnet_host(subnet, PLAN_HOST_PROXY, plan->proxy_address);
     cordon_subnet_host(subnet, PLAN_HOST_STEP, plan->step_address);
-    return plan_proxy_command(plan, err);
+    return cordon_plan_policy(plan, err);
 }
 
 void cordon_plan_network_made(cordon_plan *plan, cordon_role network, const char *id)

@@ -12,6 +12,8 @@
 
 #include "engine.h"
 #include "gate/protocol.h"
+#include "gate/proxy_protocol.h"
+#include "kit/frame.h"
 #include "owner.h"
 #include "subnet.h"
 
@@ -28,6 +30,16 @@
 #define CORDON_PLAN_GUARD_FOLDER  "/.cordon"
 #define CORDON_PLAN_GUARD_IN_STEP CORDON_PLAN_GUARD_FOLDER "/cordon-guard"
 #define CORDON_PLAN_GUARD_ALONE   "/cordon-guard"
+
+/*
+ * The least Landlock ABI that holds the proxy whole: 4, TCP ports. And how it is bounded where
+ * nobody says otherwise (proxy/DESIGN.md).
+ */
+#define CORDON_PLAN_PROXY_LANDLOCK 4
+#define CORDON_PLAN_HEAD_MS        10000
+#define CORDON_PLAN_CONNECT_MS     15000
+#define CORDON_PLAN_HELLO_MS       15000
+#define CORDON_PLAN_TUNNELS        512
 
 /* Who the proxy runs as: nobody that any image or host knows. */
 #define CORDON_PLAN_PROXY_USER "65532:65532"
@@ -50,6 +62,14 @@ typedef struct cordon_plan_limits {
     int64_t open_files;
     int64_t scratch_bytes;
 } cordon_plan_limits;
+
+/* Of the proxy, beside those of its container; 0 is no limit. */
+typedef struct cordon_egress_limits {
+    int64_t tunnels; /* at a time; 0: CORDON_PLAN_TUNNELS */
+    int64_t tunnel_bytes;
+    int64_t all_bytes;
+    int64_t refusals; /* per second */
+} cordon_egress_limits;
 
 /* One pinned host and, if the vendor's definition maps it, where it really is. */
 typedef struct cordon_plan_host {
@@ -85,7 +105,9 @@ typedef struct cordon_plan_input {
     gid_t gid;
     bool keep_id;
     unsigned landlock_least; /* the ABI below which the kernel's fence is refused; 0: none is */
-    int64_t connect_ms; /* how long the proxy may take to reach a pinned host; 0: its default */
+    int64_t connect_ms;  /* how long the proxy may take to reach a pinned host; 0: its default */
+    int64_t deadline_ms; /* the run's, so the longest that a tunnel can be quiet; 0: no limit */
+    cordon_egress_limits egress;
 } cordon_plan_input;
 
 typedef struct cordon_plan {
@@ -98,7 +120,9 @@ typedef struct cordon_plan {
     char network_ids[2][CORDON_ID_HEX + 1];
 
     /* Backing store of the specifications. */
-    cordon_fact_list proxy_command;
+    cordon_frame proxy_policy; /* sealed; what the proxy reads from its stdin */
+    char proxy_listen[INET_ADDRSTRLEN + 8];
+    char proxy_code[2 * CORDON_PROXY_CODE_BYTES + 1]; /* the policy's name in "ready" */
     char user[32];
     cordon_mount_spec mounts[3 + CORDON_PLAN_KEPT_MAX];
     cordon_endpoint_spec proxy_endpoints[2];
@@ -116,6 +140,9 @@ CORDON_DEFINE_AUTO(cordon_plan, cordon_plan_clear)
 
 /* Where the worktree lies inside. */
 const char *cordon_plan_mount(const cordon_plan *plan);
+
+/* Makes the proxy's policy; done by cordon_plan_place, when its address is known. plan_proxy.c */
+int cordon_plan_policy(cordon_plan *plan, cordon_err *err) __attribute__((warn_unused_result));
 
 /* Puts a network on a block; done again with another block when the engine has no room there. */
 int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet, cordon_err *err)

@@ -209,6 +209,10 @@ static void write_limits(cordon_jsonw *json, const cordon_limits_config *limits)
     cordon_jsonw_i64(json, "output_bytes", limits->output_bytes);
     cordon_jsonw_i64(json, "diff_bytes", limits->diff_bytes);
     cordon_jsonw_i64(json, "worktree_entries", limits->worktree_entries);
+    cordon_jsonw_i64(json, "tunnels", limits->tunnels);
+    cordon_jsonw_i64(json, "tunnel_bytes", limits->tunnel_bytes);
+    cordon_jsonw_i64(json, "egress_bytes", limits->egress_bytes);
+    cordon_jsonw_i64(json, "refusals", limits->refusals);
     cordon_jsonw_end_object(json);
 }
 

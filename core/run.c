@@ -111,6 +111,14 @@ void cordon_run_plan(cordon_run *run)
         .gid = invocation->gid,
         .keep_id = invocation->keep_id,
         .landlock_least = invocation->config->allow_weak_landlock ? 0 : CORDON_PLAN_LANDLOCK,
+        .deadline_ms = invocation->deadline_ms,
+        .egress =
+            {
+                .tunnels = limits->tunnels,
+                .tunnel_bytes = limits->tunnel_bytes,
+                .all_bytes = limits->egress_bytes,
+                .refusals = limits->refusals,
+            },
         .connect_ms = run->command->kind == CORDON_COMMAND_PROBE ? CORDON_RUN_PROBE_CONNECT_MS : 0,
     };
 

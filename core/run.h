@@ -145,6 +145,10 @@ int cordon_run_check_runtime(cordon_run *run, cordon_role role, unsigned slot, c
 /* Says what was accepted unread; nothing otherwise. */
 void cordon_run_tell_unread(const cordon_run *run);
 
+/* What the proxy says of itself is what it was told, and it has locked itself. proxy_check.c */
+int cordon_run_check_proxy(cordon_run *run, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /* Takes bytes that have arrived from the proxy; sets proxy_ended at the end of its stream. */
 int cordon_run_read_proxy(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "http_head.h"
 #include "log.h"
@@ -29,6 +30,7 @@ typedef enum cordon_source {
     CORDON_SOURCE_LISTEN = 3,
     CORDON_SOURCE_SIGNAL = 4,
     CORDON_SOURCE_LOG = 5,
+    CORDON_SOURCE_OWNER = 6,
 } cordon_source;
 
 #define CORDON_TOKEN_BITS           24
@@ -115,14 +117,22 @@ typedef struct cordon_chain {
 } cordon_chain;
 
 /*
+ * resolver      its process, or 0 where every host is mapped; resolver_fd asks it, or is -1
+ * owner_fd      where the policy came from: a byte or the end there ends the proxy; -1: nobody
+ * failure       why the loop has to end although nobody asked for it, or NULL
  * max_tunnels   what the descriptor limit allows of the option
+ * all_bytes     that all tunnels have moved, both directions
+ * refused       attempts refused since refused_ns, the start of a second
  * conn_high     records from here on were never used, so their pages were never touched
  * batch_ns      CLOCK_MONOTONIC at the start of this batch of events
  * accept_timer  armed while accepting is paused for want of descriptors
  */
 typedef struct cordon_proxy {
     const cordon_proxy_options *options;
-    cordon_lookup_fn *look_up;
+    pid_t resolver;
+    int resolver_fd;
+    int owner_fd;
+    const char *failure;
     int epoll_fd;
     int listen_fd;
     int signal_fd;
@@ -133,6 +143,9 @@ typedef struct cordon_proxy {
     uint32_t conn_max;
     uint32_t conn_high;
     uint64_t last_id;
+    uint64_t all_bytes;
+    uint64_t refused;
+    int64_t refused_ns;
     int64_t batch_ns;
     cordon_conn *conns;
     cordon_chain free;

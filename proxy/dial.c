@@ -145,7 +145,7 @@ static int lookup_begin(cordon_proxy *proxy, size_t index)
                                 .data.u32 = CORDON_TOKEN(CORDON_SOURCE_LOOKUP, index)};
     if (lookup->fd >= 0)
         return 0;
-    if (cordon_lookup_start(lookup, &proxy->options->policy.hosts[index], proxy->look_up) != 0)
+    if (cordon_lookup_start(lookup, proxy->resolver_fd, index) != 0)
         return -1;
     if (epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, lookup->fd, &event) != 0) {
         cordon_lookup_stop(lookup);

@@ -64,9 +64,13 @@ int cordon_listen_open(cordon_proxy *proxy, cordon_address *ret_bound, cordon_er
 
 static void admit(cordon_proxy *proxy, int fd)
 {
+    if (cordon_request_too_many(proxy)) {
+        cordon_request_turn_away(proxy, fd, CORDON_REASON_REFUSAL_LIMIT);
+        return;
+    }
     cordon_conn *conn = cordon_conn_new(proxy, fd);
     if (!conn) {
-        cordon_request_turn_away(proxy, fd);
+        cordon_request_turn_away(proxy, fd, CORDON_REASON_CONNECTION_LIMIT);
         return;
     }
     if (cordon_conn_watch(proxy, conn, CORDON_CLIENT, false) != 0) {

@@ -1,43 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the proxy is told on its command line: one table of options, exact and closed. libc-only,
- * pure.
+ * What the proxy is told: one table over the fields of the POLICY frame (gate/proxy_protocol.h),
+ * exact and closed. libc-only, pure.
  */
 #ifndef CORDON_PROXY_OPTIONS_H
 #define CORDON_PROXY_OPTIONS_H
 
 #include <stdint.h>
 
+#include "gate/proxy_protocol.h"
 #include "kit/error.h"
 #include "policy.h"
 
 /*
- * listen       a specific unicast address; port 0 lets the kernel choose (the ready line tells)
- * head_ms      from accept to the end of the request head, in all
- * connect_ms   from the decision to the upstream's answer, look-up included
- * hello_ms     from 200 to the end of the ClientHello
- * idle_ms      an open tunnel with both directions quiet; 0 is never
- * max_tunnels  accepted CONNECTs at a time, connecting ones included
+ * code              the frame's name, lower-case hex; empty where there was no frame (tests)
+ * listen            a specific unicast address; port 0 lets the kernel choose (the ready line
+ *                   tells)
+ * head_ms           from accept to the end of the request head, in all
+ * connect_ms        from the decision to the upstream's answer, look-up included
+ * hello_ms          from 200 to the end of the ClientHello
+ * idle_ms           an open tunnel with both directions quiet; 0 is never
+ * max_tunnels       accepted CONNECTs at a time, connecting ones included
+ * max_tunnel_bytes  both directions of one tunnel; it is closed there; 0 is no limit
+ * max_all_bytes     of all tunnels; from then on new ones are refused; 0 is no limit
+ * max_refusals      refused attempts per second; over it, new clients are turned away unread
+ *                   until the second is over; 0 is no limit
  */
 typedef struct cordon_proxy_options {
+    char code[2 * CORDON_PROXY_CODE_BYTES + 1];
     cordon_address listen;
     cordon_policy policy;
-    uint32_t head_ms;
-    uint32_t connect_ms;
-    uint32_t hello_ms;
-    uint32_t idle_ms;
-    uint32_t max_tunnels;
+    int64_t head_ms;
+    int64_t connect_ms;
+    int64_t hello_ms;
+    int64_t idle_ms;
+    int64_t max_tunnels;
+    int64_t max_tunnel_bytes;
+    int64_t max_all_bytes;
+    int64_t max_refusals;
 } cordon_proxy_options;
 
 /*
- * Reads "--name value" pairs; "--name=value", abbreviations, operands, unknown and repeated
- * options are refused. --listen and at least one --allow are required; --allow and --upstream may
- * be repeated, and an --upstream stands after the --allow of its host.
+ * Reads a whole POLICY frame; anything missing, repeated, unknown or out of its range is refused.
  *
- * @param argv  argv[0] is ignored
- * @return 0, or -1 with CONFIG and a message that names the option
+ * @return 0, or -1 with CONFIG or PROTOCOL and a message that names the field
  */
-int cordon_proxy_options_parse(int argc, const char *const *argv, cordon_proxy_options *ret_options,
-                               cordon_err *err) __attribute__((warn_unused_result));
+int cordon_proxy_options_read(const void *bytes, size_t length, cordon_proxy_options *ret_options,
+                              cordon_err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frozen list of pinned hosts, and for some of them the one address that the operator mapped
- * them to. Filled once from trusted argv, read-only afterwards. libc-only, pure.
+ * them to. Filled once from core's frame, read-only afterwards. libc-only, pure.
  */
 #ifndef CORDON_PROXY_POLICY_H
 #define CORDON_PROXY_POLICY_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry of cordon-guard's proxy role: a CONNECT-only relay that is configured by argv alone.
+ * The entry of cordon-guard's proxy role: a CONNECT-only relay that is told its policy by one
+ * frame on stdin (gate/proxy_protocol.h).
  * The one header of proxy/ that the rest of cordon-guard includes. libc-only.
  */
 #ifndef CORDON_PROXY_PROXY_H
@@ -13,11 +14,12 @@
 
 /*
  * Runs the proxy until SIGTERM, SIGINT or SIGHUP. Meant for the main function of a process of its
- * own, PID 1 included: it closes every descriptor above 2, empties the environment, blocks
- * signals, and writes JSON lines to stdout and at most one plain line to stderr.
+ * own, PID 1 included: it empties the environment, blocks signals, locks itself (lockdown.h),
+ * and writes JSON lines to stdout and at most one plain line to stderr.
  *
- * @param argv  argv[0] is the role's name and is ignored; options begin at argv[1]
- * @return one of CORDON_PROXY_EXIT_*; a bad option is USAGE before anything is opened
+ * @param argv  the role's name alone; anything behind it is refused
+ * @return one of CORDON_PROXY_EXIT_*; USAGE before anything is opened when argv, environment,
+ *         descriptors or the policy hold anything unexpected
  */
 int cordon_proxy_main(int argc, char **argv);
 

@@ -34,6 +34,8 @@ static const reason_row reason_rows[CORDON_REASON_COUNT] = {
     [CORDON_REASON_PORT_NOT_ALLOWED] = {403, "port_not_allowed", "only port 443 is allowed"},
     [CORDON_REASON_TUNNEL_LIMIT] = {503, "tunnel_limit", "too many tunnels are open"},
     [CORDON_REASON_CONNECTION_LIMIT] = {503, "connection_limit", "too many connections are open"},
+    [CORDON_REASON_BYTE_LIMIT] = {503, "byte_limit", "the run has moved as many bytes as it may"},
+    [CORDON_REASON_REFUSAL_LIMIT] = {503, "refusal_limit", "too many attempts were refused"},
     [CORDON_REASON_UNRESOLVABLE] = {502, "unresolvable", "the host name does not resolve"},
     [CORDON_REASON_RESOLVE_TIMEOUT] = {504, "resolve_timeout",
                                        "the host name look-up took too long"},
@@ -58,6 +60,7 @@ static const reason_row reason_rows[CORDON_REASON_COUNT] = {
     [CORDON_REASON_CLIENT_RESET] = {0, "client_reset", "the client's connection broke"},
     [CORDON_REASON_UPSTREAM_RESET] = {0, "upstream_reset", "the upstream's connection broke"},
     [CORDON_REASON_IDLE] = {0, "idle", "both directions were quiet for too long"},
+    [CORDON_REASON_TUNNEL_BYTES] = {0, "tunnel_bytes", "the tunnel moved as much as it may"},
     [CORDON_REASON_STOPPED] = {0, "stopped", "the proxy was stopped"},
     [CORDON_REASON_RELAY_FAILED] = {0, "relay_failed", "the relay ran out of memory"},
 };

@@ -35,9 +35,20 @@ static void clear_side(cordon_conn *conn, int side, unsigned bits)
     conn->side[side] &= (uint8_t)~bits;
 }
 
-static void moved(cordon_conn *conn, int from, size_t count)
+static void moved(cordon_proxy *proxy, cordon_conn *conn, int from, size_t count)
 {
     conn->bytes[from] += count;
+    proxy->all_bytes += count;
+}
+
+/* Looked at after each turn, so a tunnel goes over its limit by a turn at most. */
+static bool is_at_limit(const cordon_proxy *proxy, cordon_conn *conn)
+{
+    uint64_t most = (uint64_t)proxy->options->max_tunnel_bytes;
+    if (most == 0 || conn->bytes[CORDON_CLIENT] + conn->bytes[CORDON_UPSTREAM] < most)
+        return false;
+    conn->first = CORDON_REASON_TUNNEL_BYTES;
+    return true;
 }
 
 static void give_pipe(cordon_proxy *proxy, cordon_conn *conn, int from)
@@ -61,7 +72,7 @@ static flow drain(cordon_proxy *proxy, cordon_conn *conn, int from)
     int to = !from;
     ssize_t count = cordon_pipe_drain(conn->pipe[from], conn->fd[to]);
     if (count > 0) {
-        moved(conn, from, (size_t)count);
+        moved(proxy, conn, from, (size_t)count);
         return FLOW_ON;
     }
     if (count < 0 && errno != EAGAIN)
@@ -118,7 +129,7 @@ static flow copy(cordon_proxy *proxy, cordon_conn *conn, int from)
         return fault(conn, to);
     if (sent < 0)
         sent = 0;
-    moved(conn, from, (size_t)sent);
+    moved(proxy, conn, from, (size_t)sent);
     if (sent == length)
         return FLOW_ON;
     cordon_conn_blocked(proxy, conn, to);
@@ -163,6 +174,8 @@ static flow run(cordon_proxy *proxy, cordon_conn *conn, int from)
     flow result = FLOW_ON;
     for (int i = 0; i < TURN_MOVES && result == FLOW_ON; i++)
         result = move(proxy, conn, from);
+    if (is_at_limit(proxy, conn))
+        return FLOW_FAULT;
     /* An idle direction holds no pipe. */
     if (result == FLOW_WAIT && conn->pipe[from] && conn->pipe[from]->pending == 0)
         give_pipe(proxy, conn, from);

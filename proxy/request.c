@@ -14,7 +14,8 @@
 
 /* A refused client that goes on sending is listened to this much, this long. */
 #define DRAIN_BYTES_MAX 262144
-#define DRAIN_NS        INT64_C(1000000000)
+#define SECOND_NS       INT64_C(1000000000)
+#define DRAIN_NS        SECOND_NS
 
 typedef struct text {
     const char *at;
@@ -34,6 +35,22 @@ static void send_refusal(int fd, cordon_reason reason, text target, const char *
     size_t length = cordon_answer_refusal(answer, reason, target.at, target.length, detail);
     /* The first bytes on a fresh socket always fit; if not, the close says enough. */
     (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Seconds begin with the first refusal after the last one is over. */
+static void count_refusal(cordon_proxy *proxy)
+{
+    if (proxy->batch_ns - proxy->refused_ns >= SECOND_NS) {
+        proxy->refused_ns = proxy->batch_ns;
+        proxy->refused = 0;
+    }
+    proxy->refused++;
+}
+
+bool cordon_request_too_many(const cordon_proxy *proxy)
+{
+    uint64_t most = (uint64_t)proxy->options->max_refusals;
+    return most > 0 && proxy->refused >= most && proxy->batch_ns - proxy->refused_ns < SECOND_NS;
 }
 
 static void log_refusal(cordon_proxy *proxy, const cordon_conn *conn, cordon_reason reason,
@@ -61,6 +78,7 @@ static void drain_begin(cordon_proxy *proxy, cordon_conn *conn)
 static void refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason, text target,
                    const char *detail)
 {
+    count_refusal(proxy);
     log_refusal(proxy, conn, reason, target, detail);
     send_refusal(conn->fd[CORDON_CLIENT], reason, target, detail);
     /* Closing over unread bytes would send a reset, and that may overtake the answer. */
@@ -100,11 +118,11 @@ void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn)
     cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
 }
 
-void cordon_request_turn_away(cordon_proxy *proxy, int fd)
+void cordon_request_turn_away(cordon_proxy *proxy, int fd, cordon_reason reason)
 {
     cordon_conn stranger = {.id = ++proxy->last_id};
-    log_refusal(proxy, &stranger, CORDON_REASON_CONNECTION_LIMIT, (text){"", 0}, NULL);
-    send_refusal(fd, CORDON_REASON_CONNECTION_LIMIT, (text){"", 0}, NULL);
+    log_refusal(proxy, &stranger, reason, (text){"", 0}, NULL);
+    send_refusal(fd, reason, (text){"", 0}, NULL);
     (void)shutdown(fd, SHUT_WR);
     (void)discard(proxy, fd, CORDON_SCRATCH_BYTES);
     (void)close(fd);
@@ -127,6 +145,9 @@ static cordon_reason judge(const cordon_proxy *proxy, cordon_conn *conn)
     conn->host = (uint8_t)host;
     if (head->port != CORDON_POLICY_PORT)
         return CORDON_REASON_PORT_NOT_ALLOWED;
+    if (proxy->options->max_all_bytes > 0 &&
+        proxy->all_bytes >= (uint64_t)proxy->options->max_all_bytes)
+        return CORDON_REASON_BYTE_LIMIT;
     return proxy->tunnels >= proxy->max_tunnels ? CORDON_REASON_TUNNEL_LIMIT : CORDON_REASON_NONE;
 }
 

@@ -25,7 +25,10 @@ void cordon_request_refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason
 /* Reads and forgets what a refused client still sends. */
 void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn);
 
-/* A client for whom there is no record: 503 and closed at once. Takes fd over. */
-void cordon_request_turn_away(cordon_proxy *proxy, int fd);
+/* As many attempts were refused in this second as may be. */
+bool cordon_request_too_many(const cordon_proxy *proxy);
+
+/* A client for whom there is no record, or no patience: 503, closed at once. Takes fd over. */
+void cordon_request_turn_away(cordon_proxy *proxy, int fd, cordon_reason reason);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache of answers and the judgement on them; see resolve.h. The child's side is in lookup.c.
+ * The cache of answers and the judgement on them; see resolve.h. The other side is resolver.c.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lookup.h"
 #include "resolve.h"
+#include "resolver.h"
 
 static cordon_resolved *resolved_make(void)
 {
@@ -76,10 +74,9 @@ static void lookup_keep(cordon_lookup *lookup, cordon_resolved *resolved, int64_
     lookup->expires_ns = now_ns + (good ? CORDON_RESOLVE_KEEP_NS : CORDON_RESOLVE_KEEP_WRONG_NS);
 }
 
-int cordon_lookup_start(cordon_lookup *lookup, const cordon_policy_host *host,
-                        cordon_lookup_fn *function)
+int cordon_lookup_start(cordon_lookup *lookup, int resolver_fd, size_t host)
 {
-    return cordon_lookup_spawn(host->name, function, &lookup->child, &lookup->fd);
+    return cordon_resolver_ask(resolver_fd, host, &lookup->fd);
 }
 
 cordon_resolved *cordon_lookup_finish(cordon_lookup *lookup, int64_t now_ns)
@@ -87,7 +84,8 @@ cordon_resolved *cordon_lookup_finish(cordon_lookup *lookup, int64_t now_ns)
     cordon_lookup_reply reply = {0};
     size_t count = 0;
     ssize_t got = read(lookup->fd, &reply, sizeof reply);
-    /* SECURITY: the child is not believed: a short struct or a count out of range is no answer. */
+    /* SECURITY: the resolver is not believed: a short struct or a count out of range is no answer.
+     */
     if (got == (ssize_t)sizeof reply && reply.count <= CORDON_RESOLVE_MAX)
         count = reply.count;
     cordon_lookup_stop(lookup);
@@ -97,11 +95,8 @@ cordon_resolved *cordon_lookup_finish(cordon_lookup *lookup, int64_t now_ns)
 
 void cordon_lookup_stop(cordon_lookup *lookup)
 {
-    if (lookup->child > 0)
-        (void)kill(lookup->child, SIGKILL);
     if (lookup->fd >= 0)
         (void)close(lookup->fd);
-    lookup->child = 0;
     lookup->fd = -1;
 }
 

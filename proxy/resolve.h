@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a pinned name to the addresses that may be dialled for it. The look-up itself runs in a
- * short-lived child process, because getaddrinfo(3) blocks and reads what strangers send; parent
- * and child share one fixed struct over a pipe. Answers are judged here and cached for a short
- * time. libc-only.
+ * short-lived process (resolver.h), because getaddrinfo(3) blocks and reads what strangers send;
+ * one fixed struct comes back over a pipe. Answers are judged here and cached for a short time.
+ * libc-only.
  */
 #ifndef CORDON_PROXY_RESOLVE_H
 #define CORDON_PROXY_RESOLVE_H
@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "address.h"
 #include "policy.h"
@@ -62,14 +61,12 @@ cordon_reason cordon_resolved_fault(const cordon_resolved *resolved);
 /*
  * One pinned host's look-up. Zero it, set fd to -1.
  *
- * child       0 when none runs
- * fd          read end of the child's pipe, or -1
+ * fd          read end of the pipe for the answer, or -1 when none is awaited
  * resolved    the cached answer or NULL; owned
  * fixed       the answer never expires
  * expires_ns  CLOCK_MONOTONIC
  */
 typedef struct cordon_lookup {
-    pid_t child;
     int fd;
     cordon_resolved *resolved;
     bool fixed;
@@ -79,17 +76,16 @@ typedef struct cordon_lookup {
 /* The cached answer, borrowed, or NULL where there is none that is fresh. */
 cordon_resolved *cordon_lookup_cached(const cordon_lookup *lookup, int64_t now_ns);
 
-/* Starts the child; lookup->fd then becomes readable. 0, or -1 with errno. */
-int cordon_lookup_start(cordon_lookup *lookup, const cordon_policy_host *host,
-                        cordon_lookup_fn *function);
+/* Asks the resolver; lookup->fd then becomes readable. 0, or -1. */
+int cordon_lookup_start(cordon_lookup *lookup, int resolver_fd, size_t host);
 
 /*
- * Takes the child's word, whatever it is, and caches it; a child that died or wrote nonsense is a
+ * Takes the resolver's word, whatever it is, and caches it; one that died or wrote nonsense is a
  * name without addresses. Returns the answer, borrowed, or NULL when memory ran out.
  */
 cordon_resolved *cordon_lookup_finish(cordon_lookup *lookup, int64_t now_ns);
 
-/* Kills the child, if one runs, and forgets it; the caller reaps it on SIGCHLD. */
+/* Awaits no answer any more; the child that looks for it ends by itself. */
 void cordon_lookup_stop(cordon_lookup *lookup);
 
 /* Stops and drops the cached answer. */

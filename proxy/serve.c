@@ -80,12 +80,23 @@ static void on_socket(cordon_proxy *proxy, uint32_t index, int side, uint32_t ev
 static void reap(cordon_proxy *proxy)
 {
     for (pid_t child = waitpid(-1, NULL, WNOHANG); child > 0; child = waitpid(-1, NULL, WNOHANG)) {
-        for (size_t i = 0; i < CORDON_POLICY_HOSTS_MAX; i++) {
-            /* SECURITY: a reaped id may belong to somebody else; it must not be killed later. */
-            if (proxy->lookups[i].child == child)
-                proxy->lookups[i].child = 0;
-        }
+        /* Killed by its own filter or for want of memory: both are better known than worked round.
+         */
+        if (child == proxy->resolver)
+            proxy->failure = "the resolver has ended";
     }
+}
+
+/* Nothing is due from there but the end, which comes when nobody watches any more. */
+static void on_owner(cordon_proxy *proxy)
+{
+    char byte = 0;
+    ssize_t got = read(proxy->owner_fd, &byte, 1);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    proxy->stopping = true;
+    if (got > 0)
+        proxy->failure = "more than one policy came";
 }
 
 static void on_signal(cordon_proxy *proxy)
@@ -117,6 +128,9 @@ static void on_event(cordon_proxy *proxy, const struct epoll_event *event)
         break;
     case CORDON_SOURCE_SIGNAL:
         on_signal(proxy);
+        break;
+    case CORDON_SOURCE_OWNER:
+        on_owner(proxy);
         break;
     case CORDON_SOURCE_LOG:
         break; /* there is room again; the flush at the end of the batch uses it */
@@ -193,18 +207,20 @@ static void free_proxy(cordon_proxy **proxy)
     free(*proxy);
 }
 
-int cordon_proxy_serve(const cordon_proxy_options *options, cordon_lookup_fn *look_up,
+int cordon_proxy_serve(const cordon_proxy_options *options, const cordon_proxy_place *place,
                        cordon_err *err)
 {
     cordon_cleanup(free_proxy) cordon_proxy *proxy = calloc(1, sizeof *proxy);
     if (!proxy)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    if (cordon_setup_init(proxy, options, look_up, err) != 0)
+    if (cordon_setup_init(proxy, options, place, err) != 0)
         return -1;
-    while (!proxy->stopping) {
+    while (!proxy->stopping && !proxy->failure) {
         if (batch(proxy) != 0)
             return CORDON_FAIL_ERRNO(err, errno, "epoll_wait");
     }
     stop(proxy);
+    if (proxy->failure)
+        return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "%s", proxy->failure);
     return 0;
 }

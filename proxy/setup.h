@@ -7,13 +7,15 @@
 
 #include "conn.h"
 #include "kit/error.h"
+#include "serve.h"
 
 /*
- * Fills a zeroed proxy: limits, tables, signals, epoll, listening socket; then logs "ready". After
+ * Fills a zeroed proxy: the resolver, limits, tables, signals, epoll, listening
+ * socket, the lock; then logs "ready". After
  * a failure cordon_setup_clear is still due.
  */
 int cordon_setup_init(cordon_proxy *proxy, const cordon_proxy_options *options,
-                      cordon_lookup_fn *look_up, cordon_err *err)
+                      const cordon_proxy_place *place, cordon_err *err)
     __attribute__((warn_unused_result));
 
 /* Closes and frees everything inside; fine on a half-made one, but not on NULL members' owners. */

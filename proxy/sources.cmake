@@ -2,10 +2,11 @@
 #
 # The proxy's sources, relative to the root of the repository: one list for the library that the
 # tests link and for the guard, which is built by another compiler. Besides these the guard needs
-# kit's error, num and deadline.
+# kit's buf, deadline, error, frame, hash and num.
 set(CORDON_PROXY_SOURCES
     proxy/address.c
     proxy/answer.c
+    proxy/calls.c
     proxy/client_hello.c
     proxy/conn.c
     proxy/descriptors.c
@@ -15,7 +16,7 @@ set(CORDON_PROXY_SOURCES
     proxy/http_head.c
     proxy/listen.c
     proxy/log.c
-    proxy/lookup.c
+    proxy/lockdown.c
     proxy/main.c
     proxy/options.c
     proxy/pipes.c
@@ -24,6 +25,8 @@ set(CORDON_PROXY_SOURCES
     proxy/relay.c
     proxy/request.c
     proxy/resolve.c
+    proxy/resolver.c
     proxy/serve.c
     proxy/setup.c
+    proxy/start.c
     proxy/timer.c)

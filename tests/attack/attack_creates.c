@@ -35,7 +35,6 @@ typedef struct same {
 static const same sames[] = {
     {DOCKER, "$.Domainname", DEFAULT},
     {DOCKER, "$.Tty", DEFAULT},
-    {DOCKER, "$.OpenStdin", DEFAULT}, /* of the proxy */
     {DOCKER, "$.StdinOnce", DEFAULT},
     {DOCKER, "$.AttachStdin", CLIENT},
     {DOCKER, "$.AttachStdout", CLIENT},
@@ -118,7 +117,6 @@ static const same sames[] = {
     {LIBPOD, "$.env.HOME", DEFAULT},
     {LIBPOD, "$.user", "keep-id's default is the same user"},
     {LIBPOD, "$.work_dir", DEFAULT},
-    {LIBPOD, "$.stdin", DEFAULT}, /* of the proxy */
     {LIBPOD, "$.stop_signal", DEFAULT},
     {LIBPOD, "$.stop_timeout", DEFAULT},
     {LIBPOD, "$.networks.*.static_ips**", ADDRESS},
@@ -186,7 +184,7 @@ typedef struct hostile {
 static const hostile docker_hostiles[] = {
     {DOCKER, STEP, SET("$.Domainname", "\"x\""), "MISMATCH", "domainname"},
     {DOCKER, STEP, SET("$.Tty", "true"), "MISMATCH", "tty"},
-    {DOCKER, PROXY, SET("$.OpenStdin", "true"), "MISMATCH", "open_stdin"},
+    {DOCKER, PROXY, SET("$.OpenStdin", "false"), "MISMATCH", "open_stdin"},
     {DOCKER, STEP, ADD("$.Env", "\"LD_PRELOAD=/x.so\""), "MISMATCH", "environment"},
     {DOCKER, PROXY, ADD("$.Env", "\"HTTPS_PROXY=http://x.test\""), "MISMATCH", "environment"},
     {DOCKER, STEP, SET("$.StopSignal", "\"SIGKILL\""), "MISMATCH", "stop_signal"},

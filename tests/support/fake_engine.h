@@ -163,13 +163,19 @@ void fake_engine_step(fake_engine *fake, const fake_step *step);
  * What the proxy does.
  * dies    exits with 71 instead of getting ready; `lines` is what it says before
  * silent  never says that it is ready
+ * listen, policy, locks   what its ready line lies about; NULL is the truth
  * lines   JSON lines after the ready line, each with its newline
  */
 typedef struct fake_proxy {
     bool dies;
     bool silent;
+    const char *listen;
+    const char *policy;
+    const char *locks;
     const char *lines;
 } fake_proxy;
+#define FAKE_PROXY_LOCKS                                                                           \
+    "\"seccomp\":1,\"landlock\":7,\"no_new_privs\":1,\"dumpable\":0,\"capabilities\":0"
 void fake_engine_proxy(fake_engine *fake, const fake_proxy *proxy);
 
 /* --- Tampering, from a hook or another thread ---------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "gate/protocol.h"
+#include "gate/proxy_protocol.h"
 #include "kit/buf.h"
 #include "kit/frame.h"
 #include "kit/random.h"
@@ -191,27 +192,37 @@ static int keep_release(gate *g, const cordon_buf *bytes, cordon_err *err)
     return rc;
 }
 
-/* Takes the release off stdin; false at the end of it, or for anything else. */
-static bool await_release(gate *g)
+/* One frame off stdin. False at the end of it; err is set only when bytes came that are none. */
+static bool await_frame(fake_container *c, const char *magic, size_t max_bytes, cordon_buf *bytes,
+                        cordon_err *err)
 {
-    cordon_auto(cordon_buf) bytes = cordon_buf_make(CORDON_GATE_RELEASE_MAX);
-    cordon_err err = CORDON_ERR_INIT;
     size_t total = 0;
     size_t need = CORDON_FRAME_HEAD_BYTES;
     while (need > 0) {
         char piece[PIECE_BYTES];
         size_t want = need < sizeof piece ? need : sizeof piece;
-        ssize_t got = recv(g->c->peer, piece, want, 0);
+        ssize_t got = recv(c->peer, piece, want, 0);
         if (got <= 0)
             return false;
-        if (cordon_buf_append(&bytes, piece, (size_t)got, &err) != 0 ||
-            cordon_frame_measure(CORDON_GATE_MAGIC_RELEASE, bytes.data, bytes.length,
-                                 CORDON_GATE_RELEASE_MAX, &total, &need, &err) != 0)
-            break;
+        if (cordon_buf_append(bytes, piece, (size_t)got, err) != 0 ||
+            cordon_frame_measure(magic, bytes->data, bytes->length, max_bytes, &total, &need,
+                                 err) != 0)
+            return false;
         if (total == 0)
-            need = CORDON_FRAME_HEAD_BYTES - bytes.length;
+            need = CORDON_FRAME_HEAD_BYTES - bytes->length;
     }
-    if (err.code == CORDON_OK && keep_release(g, &bytes, &err) == 0)
+    return true;
+}
+
+/* Takes the release off stdin; false at the end of it, or for anything else. */
+static bool await_release(gate *g)
+{
+    cordon_auto(cordon_buf) bytes = cordon_buf_make(CORDON_GATE_RELEASE_MAX);
+    cordon_err err = CORDON_ERR_INIT;
+    bool came = await_frame(g->c, CORDON_GATE_MAGIC_RELEASE, CORDON_GATE_RELEASE_MAX, &bytes, &err);
+    if (!came && err.code == CORDON_OK)
+        return false;
+    if (came && keep_release(g, &bytes, &err) == 0)
         return true;
     fake_complain(g->c->fake, "fake gate: release: %s", err.message);
     return false;
@@ -352,13 +363,45 @@ static void *step_main(void *argument)
 
 /* --- The proxy ----------------------------------------------------------------------------- */
 
-static const char *argument_after(const cordon_texts *command, const char *name)
+/* The policy's address to listen on, and its code. */
+static bool read_policy(const cordon_buf *bytes, char *ret_listen, size_t size, char *ret_code,
+                        cordon_err *err)
 {
-    for (size_t i = 0; i + 1 < command->count; i++) {
-        if (strcmp(command->items[i], name) == 0)
-            return command->items[i + 1];
+    cordon_frame_reader reader;
+    cordon_frame_field field;
+    const unsigned char *code =
+        (const unsigned char *)bytes->data + bytes->length - CORDON_PROXY_CODE_BYTES;
+    if (cordon_frame_open(&reader, CORDON_PROXY_MAGIC_POLICY, bytes->data, bytes->length,
+                          cordon_frame_unkeyed, err) != 0)
+        return false;
+    while (cordon_frame_next(&reader, &field)) {
+        if (field.tag == CORDON_PROXY_POLICY_LISTEN)
+            (void)snprintf(ret_listen, size, "%.*s", (int)field.length, field.bytes);
     }
-    return "";
+    for (size_t i = 0; i < CORDON_PROXY_CODE_BYTES; i++)
+        (void)snprintf(ret_code + 2 * i, 3, "%02x", code[i]);
+    return true;
+}
+
+static void say_ready(fake_container *c)
+{
+    cordon_auto(cordon_buf) bytes = cordon_buf_make(CORDON_PROXY_POLICY_MAX);
+    cordon_err err = CORDON_ERR_INIT;
+    const fake_proxy *script = &c->fake->proxy;
+    char listen[64] = "";
+    char code[2 * CORDON_PROXY_CODE_BYTES + 1] = "";
+    char ready[512];
+    if (!await_frame(c, CORDON_PROXY_MAGIC_POLICY, CORDON_PROXY_POLICY_MAX, &bytes, &err) ||
+        !read_policy(&bytes, listen, sizeof listen, code, &err)) {
+        if (err.code != CORDON_OK)
+            fake_complain(c->fake, "fake proxy: policy: %s", err.message);
+        return;
+    }
+    (void)snprintf(ready, sizeof ready,
+                   "{\"event\":\"ready\",\"listen\":\"%s\",\"policy\":\"%s\",%s}\n",
+                   script->listen ? script->listen : listen, script->policy ? script->policy : code,
+                   script->locks ? script->locks : FAKE_PROXY_LOCKS);
+    put_text(c, CORDON_STDCOPY_STDOUT, ready);
 }
 
 static void *proxy_main(void *argument)
@@ -366,11 +409,8 @@ static void *proxy_main(void *argument)
     fake_container *c = argument;
     const fake_proxy *script = &c->fake->proxy;
     fake_outside(true);
-    char ready[256];
-    (void)snprintf(ready, sizeof ready, "{\"event\":\"ready\",\"listen\":\"%s\"}\n",
-                   argument_after(&c->spec.command, "--listen"));
     if (!script->dies && !script->silent)
-        put_text(c, CORDON_STDCOPY_STDOUT, ready);
+        say_ready(c);
     put_text(c, CORDON_STDCOPY_STDOUT, script->lines);
     if (script->dies) {
         finish(c, STATUS_PROXY_DEAD);

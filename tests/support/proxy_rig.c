@@ -68,7 +68,6 @@ static bool pin(proxy_rig *rig, const char *host, uint16_t port)
 
 bool rig_prepare(proxy_rig *rig)
 {
-    const char *argv[] = {"proxy", "--listen", "127.0.0.1:0", "--allow", "ok.test", NULL};
     uint16_t port = 0;
     uint16_t closed_port = 0;
     memset(rig, 0, sizeof *rig);
@@ -77,9 +76,15 @@ bool rig_prepare(proxy_rig *rig)
     int closed = listen_on_loopback(&closed_port);
     (void)close(closed);
     (void)signal(SIGPIPE, SIG_IGN);
-    if (rig->upstream < 0 || cordon_proxy_options_parse(5, argv, &rig->options, NULL) != 0)
+    if (rig->upstream < 0)
         return false;
-    rig->options.policy.count = 0;
+    rig->options = (cordon_proxy_options){
+        .listen = {.family = AF_INET, .bytes = {127, 0, 0, 1}},
+        .head_ms = 10000,
+        .connect_ms = 15000,
+        .hello_ms = 15000,
+        .max_tunnels = 512,
+    };
     return pin(rig, "ok.test", port) && pin(rig, "down.test", closed_port) &&
            pin(rig, "private.test", 0) && pin(rig, "empty.test", 0) && pin(rig, "slow.test", 0) &&
            pin(rig, "crash.test", 0);
@@ -95,7 +100,8 @@ static _Noreturn void child(proxy_rig *rig, const int *ends)
     (void)close(rig->upstream);
     if (rig->files > 0 && setrlimit(RLIMIT_NOFILE, &files) != 0)
         _exit(99);
-    int status = cordon_proxy_serve(&rig->options, played_lookup, &err) == 0 ? 0 : 71;
+    const cordon_proxy_place place = {.look_up = played_lookup, .owner_fd = -1};
+    int status = cordon_proxy_serve(&rig->options, &place, &err) == 0 ? 0 : 71;
     if (status != 0)
         (void)fprintf(stderr, "proxy: %s\n", err.message);
     if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0)
@@ -213,7 +219,12 @@ size_t rig_children(const proxy_rig *rig)
     size_t count = 0;
     DIR *proc = opendir("/proc");
     for (struct dirent *one = proc ? readdir(proc) : NULL; one; one = readdir(proc)) {
-        if (one->d_name[0] >= '1' && one->d_name[0] <= '9' && parent_of(one->d_name) == rig->proxy)
+        if (one->d_name[0] < '1' || one->d_name[0] > '9')
+            continue;
+        char resolver[32];
+        (void)snprintf(resolver, sizeof resolver, "%d", (int)parent_of(one->d_name));
+        /* The resolver itself stays; its children are the look-ups. */
+        if (parent_of(resolver) == rig->proxy)
             count++;
     }
     if (proc)

@@ -50,7 +50,7 @@ void rig_clear(proxy_rig *rig);
 bool rig_log_has(proxy_rig *rig, const char *part);
 /* How often `part` is in the log so far. */
 size_t rig_log_count(const proxy_rig *rig, const char *part);
-/* Children that the proxy has now, zombies included. */
+/* Look-ups that run now: the children of its resolver, zombies included. */
 size_t rig_children(const proxy_rig *rig);
 
 /* True as soon as there are none; false when some stay. */

@@ -50,6 +50,10 @@ static void a_machine_without_files_works(void)
     CHECK_INT(config.limits.scratch_bytes, 268435456);
     CHECK_INT(config.limits.output_bytes, 67108864);
     CHECK_INT(config.limits.worktree_entries, 1000000);
+    CHECK_INT(config.limits.tunnels, 512);
+    CHECK_INT(config.limits.tunnel_bytes, 0);
+    CHECK_INT(config.limits.egress_bytes, 0);
+    CHECK_INT(config.limits.refusals, 0);
     CHECK_INT(config.network.range_address, 0x0ad50000);
     CHECK_INT(config.network.range_prefix, 16);
     CHECK_INT(config.network.prefix, 29);

@@ -114,7 +114,7 @@ static const bad_text bad_keys[] = {
      0},
     {"limits: {\n\nmemry = 1;\n};",
      "3: limits.memry: unknown key; known here: deadline, grace, memory, cpus, pids, open_files, "
-     "scratch, output, diff, worktree_entries",
+     "scratch, output, diff, tunnels, tunnel_bytes, egress_bytes, refusals, worktree_entries",
      0},
     {"Engine = \"auto\";", "1: Engine: unknown key; known here: engine, ", 0},
     {"images: { gemini = \"x\"; };",

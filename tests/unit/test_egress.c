@@ -32,9 +32,10 @@ static cordon_egress *egress_new(void)
 #define TUNNEL(host, up, down)                                                                     \
     "{\"event\":\"tunnel\",\"time_ms\":1,\"id\":1,\"host\":\"" host "\",\"port\":443,\"up\":" up   \
     ",\"down\":" down ",\"ms\":5,\"end\":\"client_closed\"}\n"
+#define LOCKS "\"seccomp\":1,\"landlock\":6,\"no_new_privs\":1,\"dumpable\":0,\"capabilities\":0"
 #define READY                                                                                      \
     "{\"event\":\"ready\",\"time_ms\":1,\"listen\":\"10.213.4.10:3128\",\"hosts\":1,"              \
-    "\"max_tunnels\":64}\n"
+    "\"max_tunnels\":64,\"policy\":\"c0de\"," LOCKS "}\n"
 
 static const char life[] = READY DECISION("api.example.com:443", "allow", "pinned")
     DECISION("evil.example:443", "deny", "not_pinned") TUNNEL("api.example.com", "100", "2000")
@@ -45,7 +46,9 @@ static const char life[] = READY DECISION("api.example.com:443", "allow", "pinne
 static bool check_life(const cordon_egress *egress)
 {
     return CHECK(egress->ready) & CHECK(!egress->broken) &
-           CHECK_STR(egress->listen, "10.213.4.10:3128") & CHECK_INT(egress->host_count, 1) &
+           CHECK_STR(egress->listen, "10.213.4.10:3128") & CHECK_STR(egress->policy, "c0de") &
+           CHECK_INT(egress->seccomp, 1) & CHECK_INT(egress->landlock, 6) &
+           CHECK_INT(egress->no_new_privs, 1) & CHECK_INT(egress->host_count, 1) &
            CHECK_STR(egress->hosts[0].host, "api.example.com") &
            CHECK_INT(egress->hosts[0].port, 443) & CHECK_INT(egress->hosts[0].tunnels, 2) &
            CHECK_INT(egress->hosts[0].bytes_up, 101) &
@@ -106,6 +109,9 @@ static void what_is_no_event_is_refused(void)
         {"{\"event\":7}\n", "$.event"},
         {"{\"event\":\"ready\"}\n", "$.listen"},
         {"{\"event\":\"ready\",\"listen\":null}\n", "$.listen"},
+        {"{\"event\":\"ready\",\"listen\":\"a\"," LOCKS "}\n", "$.policy"},
+        {"{\"event\":\"ready\",\"listen\":\"a\",\"policy\":\"b\"}\n", "$.seccomp"},
+        {READY READY, "it is ready twice"},
         {"{\"event\":\"ready\",\"listen\":\"a\",\"listen\":\"b\"}\n", "the proxy's output"},
         {"{\"event\":\"hello\\u001b\"}\n", "unknown event 'hello?'"},
         {"{\"event\":\"decision\",\"target\":\"a\",\"verdict\":\"allow\"}\n", "$.reason"},

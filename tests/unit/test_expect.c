@@ -100,7 +100,7 @@ static void the_step_is_what_was_planned(void)
     CHECK(facts.nano_cpus.known && facts.nano_cpus.value == INT64_C(1500000000));
 }
 
-static void the_proxy_takes_no_stdin_and_has_the_engines_resolver(void)
+static void the_proxy_takes_its_policy_from_stdin_and_has_the_engines_resolver(void)
 {
     cordon_auto(sample_run) run = {0};
     cordon_auto(cordon_container_facts) facts = {0};
@@ -110,12 +110,12 @@ static void the_proxy_takes_no_stdin_and_has_the_engines_resolver(void)
     CHECK_STR(facts.id, SAMPLE_PROXY);
     CHECK_STR(facts.image_id, SAMPLE_GUARD_IMAGE);
     CHECK_INT(facts.state, CORDON_STATE_RUNNING);
-    CHECK_INT(facts.open_stdin, CORDON_FACT_NO);
+    CHECK_INT(facts.open_stdin, CORDON_FACT_YES);
     CHECK_STR(facts.user, "65532:65532");
     CHECK_EMPTY(facts.dns_servers);
     CHECK(facts.mounts.known);
     CHECK_INT(facts.mounts.count, 0);
-    CHECK_INT(facts.argv.count, 10);
+    CHECK_INT(facts.argv.count, 2);
     CHECK_STR(facts.argv.items[0], "/cordon-guard");
     CHECK_STR(facts.argv.items[1], "proxy");
 }
@@ -212,7 +212,7 @@ static void networks_differ_in_what_lets_traffic_out(void)
 
 CORDON_TEST_MAIN("expect", TEST(both_containers_are_locked_down_in_both_rounds),
                  TEST(the_step_is_what_was_planned),
-                 TEST(the_proxy_takes_no_stdin_and_has_the_engines_resolver),
+                 TEST(the_proxy_takes_its_policy_from_stdin_and_has_the_engines_resolver),
                  TEST(mounts_come_with_their_options),
                  TEST(an_address_is_in_use_only_once_a_container_runs),
                  TEST(keep_id_is_expected_where_it_was_asked_for),

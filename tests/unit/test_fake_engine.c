@@ -141,7 +141,8 @@ static int rig_container(rig *r, const cordon_container_spec *spec, char *ret_id
 static int rig_make(rig *r)
 {
     rig_plan(r);
-    if (rig_networks(r) != 0 || rig_container(r, &r->plan.proxy, r->ids.proxy, 0, &r->proxy) != 0)
+    if (rig_networks(r) != 0 ||
+        rig_container(r, &r->plan.proxy, r->ids.proxy, CORDON_ATTACH_STDIN, &r->proxy) != 0)
         return -1;
     return rig_container(r, &r->plan.step, r->ids.step, CORDON_ATTACH_STDIN, &r->step);
 }
@@ -292,7 +293,7 @@ static void a_folder_that_was_not_approved_is_refused(void)
     CHECK(!fake_engine_released(r.fake, &release));
 }
 
-static void the_proxy_says_where_it_listens(void)
+static void the_proxy_says_where_it_listens_once_it_has_its_policy(void)
 {
     cordon_cleanup(rig_clear) rig r = {0};
     char bytes[512] = "";
@@ -300,13 +301,16 @@ static void the_proxy_says_where_it_listens(void)
     REQUIRE_OK(rig_open(&r, &fake_engine_docker), r.err);
     REQUIRE_OK(rig_make(&r), r.err);
     REQUIRE_OK(rig_start(&r), r.err);
+    REQUIRE_OK(cordon_stream_write(r.proxy, r.plan.proxy_policy.bytes.data,
+                                   r.plan.proxy_policy.bytes.length, soon(), &r.err),
+               r.err);
     REQUIRE_OK(cordon_stream_read_wait(r.proxy, bytes, sizeof bytes - 1, soon(), &length, &r.err),
                r.err);
     while (length <= 8)
         REQUIRE_OK(
             cordon_stream_read_wait(r.proxy, bytes + 8, sizeof bytes - 9, soon(), &length, &r.err),
             r.err);
-    CHECK_CONTAINS(bytes + 8, "{\"event\":\"ready\",\"listen\":\"10.213.0.2:3128\"}\n");
+    CHECK_CONTAINS(bytes + 8, "{\"event\":\"ready\",\"listen\":\"10.213.0.2:3128\",\"policy\":\"");
 }
 
 static void events_tell_what_happened_in_order(void)
@@ -407,7 +411,8 @@ static void a_step_that_stays_ends_by_signal_alone(void)
 CORDON_TEST_MAIN("fake_engine", TEST(a_run_by_hand_goes_through_on_docker),
                  TEST(a_run_by_hand_goes_through_on_podman),
                  TEST(a_folder_that_was_not_approved_is_refused),
-                 TEST(the_proxy_says_where_it_listens), TEST(events_tell_what_happened_in_order),
+                 TEST(the_proxy_says_where_it_listens_once_it_has_its_policy),
+                 TEST(events_tell_what_happened_in_order),
                  TEST(a_fault_strikes_the_call_that_it_is_for), TEST(a_hang_ends_at_the_deadline),
                  TEST(a_name_in_place_of_an_id_is_a_breach),
                  TEST(a_step_that_stays_ends_by_signal_alone))

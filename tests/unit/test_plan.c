@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From decisions to specifications: exactly what is asked for, written out. */
 #include "plan.h"
+#include "proxy/options.h"
 #include "support/sample_plan.h"
 
 static bool check_texts(cordon_texts texts, const char *const *want, size_t count)
@@ -51,17 +52,46 @@ static void the_proxy_is_told_its_hosts_and_nothing_else(void)
     CHECK_STR(proxy->name, run.owner.badges[CORDON_ROLE_PROXY].name);
     CHECK_STR(proxy->image_id, SAMPLE_GUARD_IMAGE);
     CHECK_TEXTS(proxy->entrypoint, "/cordon-guard");
-    CHECK_TEXTS(proxy->command, "proxy", "--listen", "10.213.4.10:3128", "--allow",
-                "api.example.com", "--allow", "llm.example.com", "--upstream",
-                "llm.example.com=10.0.8.4:8443");
+    CHECK_TEXTS(proxy->command, "proxy");
     CHECK_TEXTS(proxy->environment, "HOME=/", "HOSTNAME=proxy", "PATH=/");
     CHECK_STR(proxy->user, "65532:65532");
     CHECK_STR(proxy->working_dir, "/");
     CHECK_STR(proxy->hostname, "proxy");
-    CHECK(!proxy->open_stdin);
+    CHECK(proxy->open_stdin);
     CHECK_INT(proxy->userns, CORDON_USERNS_HOST);
     CHECK_INT(proxy->mount_count, 0);
     CHECK_INT(proxy->dns_servers.count, 0);
+}
+
+/* What the proxy reads is what was planned, and its own reader says so. */
+static void the_policy_is_what_the_proxy_reads_from_its_frame(void)
+{
+    cordon_auto(sample_run) run = {0};
+    cordon_proxy_options read;
+    cordon_err err = CORDON_ERR_INIT;
+
+    REQUIRE(sample_run_make(&run));
+    run.plan.input.deadline_ms = 60000;
+    run.plan.input.egress = (cordon_egress_limits){7, 8, 9, 10};
+    REQUIRE_OK(cordon_plan_policy(&run.plan, &err), err);
+    REQUIRE_OK(cordon_proxy_options_read(run.plan.proxy_policy.bytes.data,
+                                         run.plan.proxy_policy.bytes.length, &read, &err),
+               err);
+    CHECK_STR(read.code, run.plan.proxy_code);
+    CHECK_INT(read.listen.port, CORDON_PLAN_PROXY_PORT);
+    CHECK_INT(read.policy.count, 2);
+    CHECK_STR(read.policy.hosts[0].name, "api.example.com");
+    CHECK_INT(read.policy.hosts[0].upstream.family, 0);
+    CHECK_STR(read.policy.hosts[1].name, "llm.example.com");
+    CHECK_INT(read.policy.hosts[1].upstream.port, 8443);
+    CHECK_INT(read.head_ms, 10000);
+    CHECK_INT(read.connect_ms, 15000);
+    CHECK_INT(read.hello_ms, 15000);
+    CHECK_INT(read.idle_ms, 60000);
+    CHECK_INT(read.max_tunnels, 7);
+    CHECK_INT(read.max_tunnel_bytes, 8);
+    CHECK_INT(read.max_all_bytes, 9);
+    CHECK_INT(read.max_refusals, 10);
 }
 
 static void the_proxy_joins_both_networks_the_one_with_the_way_out_first(void)
@@ -216,8 +246,7 @@ static void another_block_moves_network_addresses_and_proxy_together(void)
     CHECK_STR(run.plan.proxy_endpoints[1].ipv4, "10.213.9.2");
     CHECK_STR(run.plan.step_endpoints[0].ipv4, "10.213.9.3");
     CHECK_STR(run.plan.proxy_endpoints[0].ipv4, "10.213.7.18");
-    REQUIRE_INT(run.plan.proxy.command.count, 9);
-    CHECK_STR(run.plan.proxy.command.items[2], "10.213.9.2:3128");
+    CHECK_STR(run.plan.proxy_listen, "10.213.9.2:3128");
 }
 
 static void the_step_never_joins_the_network_with_a_way_out(void)
@@ -231,6 +260,7 @@ static void the_step_never_joins_the_network_with_a_way_out(void)
 CORDON_TEST_MAIN("plan", TEST(the_vendor_network_is_internal_and_without_an_address_of_the_host),
                  TEST(the_egress_network_has_a_way_out_and_is_isolated),
                  TEST(the_proxy_is_told_its_hosts_and_nothing_else),
+                 TEST(the_policy_is_what_the_proxy_reads_from_its_frame),
                  TEST(the_proxy_joins_both_networks_the_one_with_the_way_out_first),
                  TEST(the_step_starts_as_a_gate_on_the_vendor_network_alone),
                  TEST(the_step_gets_scratch_worktree_and_guard),

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may be pinned and mapped (HM4), what matches a pin (HM2, HM3), and the option table.
+ * What may be pinned and mapped (HM4), what matches a pin (HM2, HM3), the policy that comes in one
+ * frame, and what the proxy refuses to start with.
  */
+#include <unistd.h>
+
 #include "proxy/options.h"
+#include "proxy/start.h"
+#include "support/proxy_policy.h"
 #include "support/test.h"
 
 static void HM4_entries_that_are_no_whole_host_are_refused_by_name(void)
@@ -125,78 +130,150 @@ static void only_a_pinned_host_is_mapped_once_to_a_real_address(void)
 }
 
 #define ARGV_MAX 12
-typedef struct argv_row {
+typedef struct policy_row {
     const char *part; /* of the message; NULL: accepted */
-    const char *argv[ARGV_MAX];
-} argv_row;
+    const char *pairs[ARGV_MAX];
+} policy_row;
 
-#define BASE "proxy", "--listen", "127.0.0.1:3128", "--allow", "ok.test"
+#define BASE "--listen", "127.0.0.1:3128", "--allow", "ok.test"
 
-static const argv_row argv_rows[] = {
+static const policy_row policy_rows[] = {
     {NULL, {BASE}},
     {NULL, {BASE, "--allow", "b.test", "--upstream", "b.test=10.0.0.1:443"}},
-    {NULL, {BASE, "--max-tunnels", "7", "--idle-ms", "0", "--header-ms", "86400000"}},
-    {NULL, {"proxy", "--allow", "ok.test", "--listen", "[fd00::2]:0"}},
-    {"--listen is required", {"proxy"}},
-    {"--allow is required", {"proxy", "--listen", "127.0.0.1:3128"}},
-    {"--allow: a value is missing", {"proxy", "--listen", "127.0.0.1:3128", "--allow"}},
-    {"--listen: given twice", {BASE, "--listen", "127.0.0.1:3128"}},
-    {"--idle-ms: given twice", {BASE, "--idle-ms", "1", "--idle-ms", "1"}},
-    {"unknown option \"--idle\"", {BASE, "--idle", "1"}},
-    {"unknown option \"--allow=b.test\"", {BASE, "--allow=b.test"}},
-    {"unknown option \"--\"", {BASE, "--"}},
-    {"unknown option \"b.test\"", {BASE, "b.test"}},
-    {"unknown option \"\"", {BASE, "", ""}},
-    {"unknown option \"?[31m\"", {BASE, "\x1b[31m", "1"}},
-    {"--listen: \"0.0.0.0:3128\" is not one", {"proxy", "--listen", "0.0.0.0:3128"}},
-    {"--listen: \"[::]:3128\" is not one", {"proxy", "--listen", "[::]:3128"}},
-    {"--listen: \"224.0.0.1:1\" is not one", {"proxy", "--listen", "224.0.0.1:1"}},
-    {"--listen: \"3128\" is not ADDRESS:PORT", {"proxy", "--listen", "3128"}},
-    {"--listen: \"localhost:1\" is not", {"proxy", "--listen", "localhost:1"}},
-    {"--allow: host 1, \"*.test\"", {"proxy", "--allow", "*.test"}},
-    {"--allow: host 2, \"OK.TEST\": is pinned", {BASE, "--allow", "OK.TEST"}},
-    {"--upstream: \"b.test=10.0.0.1:443\"", {BASE, "--upstream", "b.test=10.0.0.1:443"}},
-    {"--max-tunnels", {BASE, "--max-tunnels", "0"}},
-    {"--max-tunnels", {BASE, "--max-tunnels", "65537"}},
-    {"--max-tunnels", {BASE, "--max-tunnels", "-1"}},
-    {"--header-ms", {BASE, "--header-ms", "0"}},
-    {"--header-ms", {BASE, "--header-ms", "1s"}},
-    {"--connect-ms", {BASE, "--connect-ms", "0x10"}},
-    {"--hello-ms", {BASE, "--hello-ms", "86400001"}},
-    {"--idle-ms", {BASE, "--idle-ms", "18446744073709551616"}},
+    {NULL, {BASE, "--max-tunnels", "7", "--idle-ms", "0", "--header-ms", "691200000"}},
+    {NULL, {"--allow", "ok.test", "--listen", "[fd00::2]:0"}},
+    {"listen is missing", {NULL}},
+    {"host is missing", {"--listen", "127.0.0.1:3128"}},
+    {"idle_ms is missing", {BASE, "--idle-ms"}},
+    {"version is missing", {BASE, "--version"}},
+    {"tunnel_bytes is missing", {BASE, "--tunnel-bytes"}},
+    {"all_bytes is missing", {BASE, "--all-bytes"}},
+    {"refusals is missing", {BASE, "--refusals"}},
+    {"listen: given twice", {BASE, "--listen", "127.0.0.1:3128"}},
+    {"idle_ms: given twice", {BASE, "--idle-ms", "1", "--idle-ms", "1"}},
+    {"version: 2 is not", {BASE, "--version", "2"}},
+    {"listen: \"0.0.0.0:3128\" is not one", {"--listen", "0.0.0.0:3128"}},
+    {"listen: \"[::]:3128\" is not one", {"--listen", "[::]:3128"}},
+    {"listen: \"224.0.0.1:1\" is not one", {"--listen", "224.0.0.1:1"}},
+    {"listen: \"3128\" is not ADDRESS:PORT", {"--listen", "3128"}},
+    {"listen: \"localhost:1\" is not", {"--listen", "localhost:1"}},
+    {"host: host 1, \"*.test\"", {"--allow", "*.test"}},
+    {"host: host 1, \"\"", {"--allow", ""}},
+    {"host: host 2, \"OK.TEST\": is pinned", {BASE, "--allow", "OK.TEST"}},
+    {"upstream: \"b.test=10.0.0.1:443\"", {BASE, "--upstream", "b.test=10.0.0.1:443"}},
+    {"tunnels: 0 is not", {BASE, "--max-tunnels", "0"}},
+    {"tunnels: 65537 is not", {BASE, "--max-tunnels", "65537"}},
+    {"head_ms: 0 is not", {BASE, "--header-ms", "0"}},
+    {"hello_ms: 691200001 is not", {BASE, "--hello-ms", "691200001"}},
+    {"connect_ms: 18446744073709551615 is not", {BASE, "--connect-ms", "18446744073709551615"}},
+    {"all_bytes: 9223372036854775808 is not", {BASE, "--all-bytes", "9223372036854775808"}},
 };
 
-static void options_are_exact_and_name_what_is_wrong(void)
+static int count_pairs(const char *const *pairs)
 {
-    for (size_t i = 0; i < sizeof argv_rows / sizeof argv_rows[0]; i++) {
-        const argv_row *row = &argv_rows[i];
-        int argc = 0;
-        while (argc < ARGV_MAX && row->argv[argc])
-            argc++;
+    int count = 0;
+    while (count < ARGV_MAX && pairs[count])
+        count++;
+    return count;
+}
+
+static void a_policy_is_exact_and_names_what_is_wrong(void)
+{
+    for (size_t i = 0; i < sizeof policy_rows / sizeof policy_rows[0]; i++) {
+        const policy_row *row = &policy_rows[i];
+        cordon_auto(cordon_frame) frame = {0};
         cordon_proxy_options options = {.max_tunnels = 12345};
         cordon_err err = CORDON_ERR_INIT;
+        REQUIRE_OK(policy_make(count_pairs(row->pairs), row->pairs, &frame, &err), err);
+        int result =
+            cordon_proxy_options_read(frame.bytes.data, frame.bytes.length, &options, &err);
+        CHECK_INT(result, row->part ? -1 : 0);
         if (row->part)
-            CHECK_FAILS(cordon_proxy_options_parse(argc, row->argv, &options, &err), err,
-                        CORDON_ERR_CONFIG, row->part);
-        else
-            CHECK_OK(cordon_proxy_options_parse(argc, row->argv, &options, &err), err);
+            CHECK_CONTAINS(err.message, row->part);
         CHECK((options.max_tunnels == 12345) == (row->part != NULL));
     }
 }
 
-static void options_that_are_not_given_have_their_documented_value(void)
+/* Whole or nothing: no part of a frame is a policy, nor one with a byte changed or added. */
+static void a_policy_that_is_cut_longer_or_changed_is_none(void)
 {
-    const char *argv[] = {"proxy", "--listen", "10.0.0.2:3128", "--allow", "ok.test", NULL};
-    cordon_proxy_options options;
+    static const char *const pairs[] = {BASE, "--upstream", "ok.test=10.0.0.1:443"};
+    cordon_auto(cordon_frame) frame = {0};
+    cordon_proxy_options options = {.max_tunnels = 12345};
     cordon_err err = CORDON_ERR_INIT;
-    REQUIRE_OK(cordon_proxy_options_parse(5, argv, &options, &err), err);
-    CHECK_INT(options.head_ms, 10000);
-    CHECK_INT(options.connect_ms, 15000);
-    CHECK_INT(options.hello_ms, 15000);
-    CHECK_INT(options.idle_ms, 0);
-    CHECK_INT(options.max_tunnels, 512);
-    CHECK_INT(options.listen.port, 3128);
-    CHECK_INT(options.listen.bytes[3], 2);
+    char bytes[1024] = "";
+    REQUIRE_OK(policy_make(6, pairs, &frame, &err), err);
+    size_t length = frame.bytes.length;
+    REQUIRE(length + 1 < sizeof bytes);
+    memcpy(bytes, frame.bytes.data, length);
+    for (size_t cut = 0; cut < length; cut++)
+        CHECK_INT(cordon_proxy_options_read(bytes, cut, &options, NULL), -1);
+    CHECK_INT(cordon_proxy_options_read(bytes, length + 1, &options, NULL), -1);
+    for (size_t at = 0; at < length; at++) {
+        bytes[at] ^= 1;
+        CHECK_INT(cordon_proxy_options_read(bytes, length, &options, NULL), -1);
+        bytes[at] ^= 1;
+    }
+    CHECK_INT(options.max_tunnels, 12345);
+    CHECK_OK(cordon_proxy_options_read(bytes, length, &options, &err), err);
+    CHECK_INT(strlen(options.code), 64);
+}
+
+/* In any cut, and not a byte behind it is taken. */
+static void a_policy_arrives_in_pieces_and_what_follows_stays(void)
+{
+    static const char *const pairs[] = {BASE};
+    cordon_auto(cordon_frame) frame = {0};
+    cordon_proxy_options options = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    int ends[2];
+    char byte = 0;
+    REQUIRE_OK(policy_make(4, pairs, &frame, &err), err);
+    REQUIRE_INT(pipe(ends), 0);
+    CHECK_INT(write(ends[1], frame.bytes.data, frame.bytes.length), frame.bytes.length);
+    CHECK_INT(write(ends[1], "x", 1), 1);
+    CHECK_OK(cordon_start_read(ends[0], 1000, &options, &err), err);
+    CHECK_INT(options.policy.count, 1);
+    CHECK_INT(read(ends[0], &byte, 1), 1);
+    CHECK_INT(byte, 'x');
+    CHECK_INT(write(ends[1], frame.bytes.data, frame.bytes.length - 1), frame.bytes.length - 1);
+    CHECK_FAILS(cordon_start_read(ends[0], 20, &options, &err), err, CORDON_ERR_TIMEOUT, "policy");
+    CHECK_INT(write(ends[1], frame.bytes.data, 20), 20);
+    (void)close(ends[1]);
+    cordon_err_clear(&err);
+    CHECK_FAILS(cordon_start_read(ends[0], 1000, &options, &err), err, CORDON_ERR_PROTOCOL,
+                "ended after 20 bytes");
+    (void)close(ends[0]);
+}
+
+static void what_nobody_planned_is_refused_at_the_start(void)
+{
+    char role[] = "proxy";
+    char listen[] = "--listen";
+    char home[] = "HOME=/";
+    char host[] = "HOSTNAME=proxy";
+    char path[] = "PATH=/";
+    char preload[] = "LD_PRELOAD=/x";
+    char elsewhere[] = "HOME=/root";
+    char *const argv[] = {role, listen, NULL};
+    char *const planned[] = {home, host, path, NULL};
+    char *const more[] = {home, preload, NULL};
+    char *const other[] = {elsewhere, NULL};
+    cordon_err err = CORDON_ERR_INIT;
+    CHECK_FAILS(cordon_start_check(2, argv, planned, &err), err, CORDON_ERR_CONFIG,
+                "unexpected argument \"--listen\"");
+    cordon_err_clear(&err);
+    CHECK_FAILS(cordon_start_check(1, argv, more, &err), err, CORDON_ERR_CONFIG,
+                "unexpected variable \"LD_PRELOAD=/x\"");
+    cordon_err_clear(&err);
+    CHECK_FAILS(cordon_start_check(1, argv, other, &err), err, CORDON_ERR_CONFIG,
+                "unexpected variable \"HOME=/root\"");
+    cordon_err_clear(&err);
+    int fd = dup(STDIN_FILENO);
+    REQUIRE(fd > 2);
+    CHECK_FAILS(cordon_start_check(1, argv, planned, &err), err, CORDON_ERR_CONFIG,
+                "unexpected open descriptor");
+    (void)close(fd);
 }
 
 CORDON_TEST_MAIN("proxy_policy", TEST(HM4_entries_that_are_no_whole_host_are_refused_by_name),
@@ -204,5 +281,7 @@ CORDON_TEST_MAIN("proxy_policy", TEST(HM4_entries_that_are_no_whole_host_are_ref
                  TEST(HM3_a_pin_matches_the_whole_name_in_any_letter_case_and_nothing_else),
                  TEST(the_number_of_pins_is_bounded),
                  TEST(only_a_pinned_host_is_mapped_once_to_a_real_address),
-                 TEST(options_are_exact_and_name_what_is_wrong),
-                 TEST(options_that_are_not_given_have_their_documented_value))
+                 TEST(a_policy_is_exact_and_names_what_is_wrong),
+                 TEST(a_policy_that_is_cut_longer_or_changed_is_none),
+                 TEST(a_policy_arrives_in_pieces_and_what_follows_stays),
+                 TEST(what_nobody_planned_is_refused_at_the_start))

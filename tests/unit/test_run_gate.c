@@ -48,6 +48,10 @@ typedef struct actor_case {
     run_outcome outcome;
 } actor_case;
 
+#define LOCKS(seccomp, landlock, no_new_privs, dumpable, capabilities)                             \
+    "\"seccomp\":" seccomp ",\"landlock\":" landlock ",\"no_new_privs\":" no_new_privs             \
+    ",\"dumpable\":" dumpable ",\"capabilities\":" capabilities
+
 static actor_case actors[] = {
     {"a gate that never reports", .step = {.fault = FAKE_GATE_SILENT}, .deadline_ms = SHORT_MS,
      .want = {"deadline"}},
@@ -83,9 +87,27 @@ static actor_case actors[] = {
      .want = {"deadline"}},
     {"a proxy that talks nonsense", .proxy = {.silent = true, .lines = "not json\n"},
      .want = {"not_started", .message = "the proxy did not come up"}},
-    {"a proxy elsewhere", .probe = true,
-     .proxy = {.silent = true, .lines = "{\"event\":\"ready\",\"listen\":\"0.0.0.0:3128\"}\n"},
+    {"a proxy elsewhere", .probe = true, .proxy = {.listen = "0.0.0.0:3128"},
      .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.listen", NULL}},
+    {"a proxy with another policy", .probe = true, .proxy = {.policy = "00"},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.policy", "00"}},
+    {"a proxy without its filter", .probe = true,
+     .proxy = {.locks = LOCKS("0", "7", "1", "0", "0")},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.seccomp", "0"}},
+    {"a proxy without Landlock", .probe = true, .proxy = {.locks = LOCKS("1", "0", "1", "0", "0")},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.landlock", "0"}},
+    {"a proxy whose Landlock knows no ports", .probe = true,
+     .proxy = {.locks = LOCKS("1", "3", "1", "0", "0")},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.landlock", "3"}},
+    {"a proxy that can gain privileges", .probe = true,
+     .proxy = {.locks = LOCKS("1", "7", "0", "0", "0")},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.no_new_privs", "0"}},
+    {"a proxy that can be looked into", .probe = true,
+     .proxy = {.locks = LOCKS("1", "7", "1", "1", "0")},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.dumpable", "1"}},
+    {"a proxy with a capability", .probe = true,
+     .proxy = {.locks = LOCKS("1", "7", "1", "0", "1024")},
+     .want = {"refused", false, "CORDON_REFUSED_PROXY", "proxy.capabilities", "1024"}},
 };
 #define ACTORS (sizeof actors / sizeof actors[0])
 
