@@ -84,6 +84,7 @@ static int fill_defaults(cordon_config *config, const char *system_file, cordon_
     config->runner.network = CORDON_RUNNER_NETWORK_NONE;
     config->podman_service = CORDON_PODMAN_SERVICE_AUTO;
     config->network.prefix = 29;
+    config->sweep = true;
     config->mask_secrets = true;
     char fault[CORDON_FAULT_MAX];
     if (cordon_text_copy("auto", &config->engine, err) < 0 ||

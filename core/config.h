@@ -146,6 +146,8 @@ typedef struct cordon_config {
      * that has none. Default false: a step on such a kernel is refused.
      */
     bool allow_weak_landlock;
+    /* Before a run, what killed runs have left on its engine is removed. Default true. */
+    bool sweep;
     /* Secrets are hidden in what the command prints. Default true. */
     bool mask_secrets;
     /*

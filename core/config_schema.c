@@ -339,6 +339,7 @@ static const cordon_key config_keys[] = {
     {.name = "allow_weak_landlock",
      .type = CORDON_KEY_FLAG,
      AT(cordon_config, allow_weak_landlock)},
+    {.name = "sweep", .type = CORDON_KEY_FLAG, AT(cordon_config, sweep)},
     {.name = "mask_secrets", .type = CORDON_KEY_FLAG, AT(cordon_config, mask_secrets)},
     {.name = "allow_unknown_agent",
      .type = CORDON_KEY_FLAG,

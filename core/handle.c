@@ -64,6 +64,7 @@ int cordon_handle_check(cordon_handle_kind kind, const void *handle, cordon_err 
         [CORDON_HANDLE_CONFIG] = "configuration",  [CORDON_HANDLE_ENGINE] = "engine",
         [CORDON_HANDLE_POLICY] = "policy",         [CORDON_HANDLE_COMMAND] = "command",
         [CORDON_HANDLE_INVOCATION] = "invocation", [CORDON_HANDLE_RECEIPT] = "receipt",
+        [CORDON_HANDLE_GC_REPORT] = "report",
     };
 
     if (cordon_handle_is_live(kind, handle))

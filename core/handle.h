@@ -21,6 +21,7 @@ typedef enum cordon_handle_kind {
     CORDON_HANDLE_COMMAND,
     CORDON_HANDLE_INVOCATION,
     CORDON_HANDLE_RECEIPT,
+    CORDON_HANDLE_GC_REPORT,
 } cordon_handle_kind;
 
 /* Makes a heap object a handle. -1 with NOMEM: the caller still owns the object. */

@@ -434,10 +434,16 @@ static int make_objects(cordon_run *run, cordon_err *err)
 int cordon_run_make(cordon_run *run, cordon_err *err)
 {
     const cordon_invocation *invocation = run->invocation;
+    const cordon_journal_head head = {
+        .owner = &invocation->owner,
+        .kind = run->ops->name,
+        .endpoint = invocation->engine->endpoint,
+        .service = invocation->engine->service.program,
+        .worktree = invocation->policy->phase->writes ? invocation->worktree.path : NULL,
+    };
 
     if (invocation->state_dir != NULL &&
-        cordon_journal_open(invocation->state_dir, &invocation->owner, run->ops->name,
-                            invocation->engine->endpoint, &run->journal, err) != 0)
+        cordon_journal_open(invocation->state_dir, &head, &run->journal, err) != 0)
         return -1;
     if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0)
         return -1;

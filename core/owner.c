@@ -7,6 +7,8 @@
 
 #include "kit/random.h"
 
+#define OWNER_PREFIX "uid-"
+
 static const struct {
     const char *name;
     cordon_object_type type;
@@ -22,6 +24,17 @@ const char *cordon_role_name(cordon_role role)
     return roles[role].name;
 }
 
+bool cordon_role_by_name(const char *name, cordon_role *ret_role)
+{
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
+        if (strcmp(roles[role].name, name) == 0) {
+            *ret_role = (cordon_role)role;
+            return true;
+        }
+    }
+    return false;
+}
+
 cordon_object_type cordon_role_type(cordon_role role)
 {
     return roles[role].type;
@@ -33,15 +46,8 @@ typedef struct owner_ids {
     char owner[32];
 } owner_ids;
 
-/* ids: of the owner that badge is a part of, as a copy: the compiler fears an overlap otherwise. */
-static int owner_fill_badge(const owner_ids *ids, cordon_role role, cordon_badge *badge,
-                            cordon_err *err)
+static void owner_fill_labels(const owner_ids *ids, cordon_role role, cordon_badge *badge)
 {
-    char unique[CORDON_OWNER_HEX + 1];
-
-    if (cordon_random_hex(unique, CORDON_OWNER_HEX, err) != 0)
-        return -1;
-    (void)snprintf(badge->name, sizeof(badge->name), "cordon-%s-%s", roles[role].name, unique);
     (void)snprintf(badge->labels[0], CORDON_LABEL_SIZE, CORDON_LABEL_OWNER "=%s", ids->owner);
     (void)snprintf(badge->labels[1], CORDON_LABEL_SIZE, CORDON_LABEL_INVOCATION "=%s",
                    ids->invocation);
@@ -49,27 +55,60 @@ static int owner_fill_badge(const owner_ids *ids, cordon_role role, cordon_badge
     (void)snprintf(badge->labels[3], CORDON_LABEL_SIZE, CORDON_LABEL_TOKEN "=%s", ids->token);
     for (size_t i = 0; i < CORDON_LABEL_COUNT; i++)
         badge->label_items[i] = badge->labels[i];
-    return 0;
+}
+
+/* ids: of ret_owner, as a copy: the compiler fears an overlap otherwise. */
+static void owner_fill(const owner_ids *ids, cordon_owner *ret_owner)
+{
+    memset(ret_owner, 0, sizeof(*ret_owner));
+    memcpy(ret_owner->owner, ids->owner, sizeof(ids->owner));
+    memcpy(ret_owner->invocation, ids->invocation, sizeof(ids->invocation));
+    memcpy(ret_owner->token, ids->token, sizeof(ids->token));
+    (void)snprintf(ret_owner->token_label, sizeof(ret_owner->token_label), CORDON_LABEL_TOKEN "=%s",
+                   ids->token);
+    for (int role = 0; role < CORDON_ROLE_COUNT; role++)
+        owner_fill_labels(ids, (cordon_role)role, &ret_owner->badges[role]);
 }
 
 int cordon_owner_init(cordon_owner *ret_owner, uint32_t uid, cordon_err *err)
 {
     owner_ids ids;
 
-    memset(ret_owner, 0, sizeof(*ret_owner));
-    (void)snprintf(ids.owner, sizeof(ids.owner), "uid-%u", uid);
+    (void)snprintf(ids.owner, sizeof(ids.owner), OWNER_PREFIX "%u", uid);
     if (cordon_random_hex(ids.invocation, CORDON_OWNER_HEX, err) != 0 ||
         cordon_random_hex(ids.token, CORDON_OWNER_HEX, err) != 0)
         return -1;
-    memcpy(ret_owner->owner, ids.owner, sizeof(ids.owner));
-    memcpy(ret_owner->invocation, ids.invocation, sizeof(ids.invocation));
-    memcpy(ret_owner->token, ids.token, sizeof(ids.token));
-    (void)snprintf(ret_owner->token_label, sizeof(ret_owner->token_label), CORDON_LABEL_TOKEN "=%s",
-                   ids.token);
+    owner_fill(&ids, ret_owner);
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
-        if (owner_fill_badge(&ids, (cordon_role)role, &ret_owner->badges[role], err) != 0)
+        char unique[CORDON_OWNER_HEX + 1];
+
+        if (cordon_random_hex(unique, CORDON_OWNER_HEX, err) != 0)
             return -1;
+        (void)snprintf(ret_owner->badges[role].name, sizeof(ret_owner->badges[role].name),
+                       "cordon-%s-%s", roles[role].name, unique);
     }
+    return 0;
+}
+
+static bool owner_is_hex(const char *text)
+{
+    return strlen(text) == CORDON_OWNER_HEX && strspn(text, "0123456789abcdef") == CORDON_OWNER_HEX;
+}
+
+int cordon_owner_restore(cordon_owner *ret_owner, const char *owner, const char *invocation,
+                         const char *token, cordon_err *err)
+{
+    owner_ids ids;
+    size_t prefix = strlen(OWNER_PREFIX);
+
+    if (strncmp(owner, OWNER_PREFIX, prefix) != 0 || strlen(owner) >= sizeof(ids.owner) ||
+        owner[prefix] == '\0' || strspn(owner + prefix, "0123456789") != strlen(owner + prefix) ||
+        !owner_is_hex(invocation) || !owner_is_hex(token))
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "that is not the owner of an invocation");
+    (void)snprintf(ids.owner, sizeof(ids.owner), "%s", owner);
+    (void)snprintf(ids.invocation, sizeof(ids.invocation), "%s", invocation);
+    (void)snprintf(ids.token, sizeof(ids.token), "%s", token);
+    owner_fill(&ids, ret_owner);
     return 0;
 }
 

@@ -52,8 +52,18 @@ typedef struct cordon_owner {
 int cordon_owner_init(cordon_owner *ret_owner, uint32_t uid, cordon_err *err)
     __attribute__((warn_unused_result));
 
+/*
+ * The owner that a journal tells of, for look-ups: id, token and labels, but no names, which are
+ * not needed to know an object again. CONFIG: not what cordon_owner_init draws.
+ */
+int cordon_owner_restore(cordon_owner *ret_owner, const char *owner, const char *invocation,
+                         const char *token, cordon_err *err) __attribute__((warn_unused_result));
+
 /* "vendor-network", "egress-network", "proxy", "step". */
 const char *cordon_role_name(cordon_role role);
+
+/* False: no role has this name. */
+bool cordon_role_by_name(const char *name, cordon_role *ret_role);
 
 cordon_object_type cordon_role_type(cordon_role role);
 

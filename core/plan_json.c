@@ -255,6 +255,7 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_bool(&json, "allow_unenforced_limits", config->allow_unenforced_limits);
     cordon_jsonw_bool(&json, "allow_unread_runtime", config->allow_unread_runtime);
     cordon_jsonw_bool(&json, "allow_weak_landlock", config->allow_weak_landlock);
+    cordon_jsonw_bool(&json, "sweep", config->sweep);
     cordon_jsonw_bool(&json, "mask_secrets", config->mask_secrets);
     cordon_jsonw_bool(&json, "allow_unknown_agent", config->allow_unknown_agent);
     cordon_jsonw_end_object(&json);

@@ -85,7 +85,8 @@ int cordon_service_start(const cordon_engine_ops *ops, const char *program, cons
     cordon_cleanup(argv_free) char **argv = NULL;
     pid_t parent = getpid();
 
-    if (service_folder(runtime_dir, &service, err) != 0 ||
+    if (cordon_fact_text_set(&service.program, program, err) != 0 ||
+        service_folder(runtime_dir, &service, err) != 0 ||
         ops->serve(program, service.socket_path, &argv, err) != 0)
         return -1;
     service.pid = fork();
@@ -156,6 +157,7 @@ void cordon_service_stop(cordon_service *service)
         (void)unlink(service->socket_path);
     if (service->folder != NULL)
         (void)rmdir(service->folder);
+    free(service->program);
     free(service->socket_path);
     free(service->folder);
     *service = (cordon_service){0};

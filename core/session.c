@@ -169,6 +169,47 @@ int cordon_engine_open(const cordon_config *config, const cordon_host *host, con
     return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE, "no engine to try");
 }
 
+/* TLS files are configuration's to say; the same address has the same ones. */
+static void session_tls_of(const cordon_config *config, cordon_candidate *candidate)
+{
+    for (size_t i = 0; i < config->engines.count; i++) {
+        const cordon_engine_config *engine = &config->engines.items[i];
+
+        if (engine->endpoint == NULL || strcmp(engine->endpoint, candidate->endpoint) != 0)
+            continue;
+        candidate->tls_ca_file = engine->tls_ca_file;
+        candidate->tls_cert_file = engine->tls_cert_file;
+        candidate->tls_key_file = engine->tls_key_file;
+        return;
+    }
+}
+
+int cordon_session_reopen(const cordon_config *config, const cordon_host *host, const char *kind,
+                          const char *endpoint, const char *service, cordon_deadline dl,
+                          cordon_engine **ret_engine, cordon_err *err)
+{
+    cordon_autofree char *why = strdup("an earlier run used it");
+    cordon_autofree char *name = strdup(kind);
+    cordon_autofree char *address = strdup(endpoint);
+    cordon_autofree char *program = service != NULL ? strdup(service) : NULL;
+    cordon_candidate candidate = {
+        .name = name,
+        .endpoint = address,
+        .program = program,
+        .why = why,
+        .serve = service != NULL,
+    };
+
+    if (why == NULL || name == NULL || address == NULL || (service != NULL && program == NULL))
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; cordon_engine_registry[i] != NULL; i++) {
+        if (strcmp(cordon_engine_registry[i]->name, kind) == 0)
+            candidate.kind = cordon_engine_registry[i]->kind;
+    }
+    session_tls_of(config, &candidate);
+    return session_try(&candidate, host, dl, ret_engine, err);
+}
+
 static const char *text_or_empty(const char *text)
 {
     return text != NULL ? text : "";

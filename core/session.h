@@ -16,6 +16,7 @@
 /* A "podman system service" of our own. pid 0 is none. */
 typedef struct cordon_service {
     pid_t pid;
+    char *program;
     char *folder; /* private, made by mkdtemp(3) */
     char *socket_path;
 } cordon_service;
@@ -45,6 +46,17 @@ int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err
 
 /* TERM, a short grace, KILL; removes socket and folder. Fine on a zeroed value. */
 void cordon_service_stop(cordon_service *service);
+
+/*
+ * Opens the engine that an earlier run used, and no other: for what that run left.
+ * @param service   the program that served that run alone, which is started again; NULL: there was
+ *                  none. Otherwise endpoint counts, with the TLS files that config has for it
+ * @return 0, or -1 as cordon_engine_open
+ */
+int cordon_session_reopen(const cordon_config *config, const cordon_host *host, const char *kind,
+                          const char *endpoint, const char *service, cordon_deadline dl,
+                          cordon_engine **ret_engine, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 /* Fills what cordon_select wants from what the caller handed over. */
 cordon_select_env cordon_session_env(const cordon_host *host, const char *option);

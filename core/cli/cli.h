@@ -26,6 +26,7 @@ extern const cordon_cli_verb cordon_cli_verb_plan;
 extern const cordon_cli_verb cordon_cli_verb_doctor;
 extern const cordon_cli_verb cordon_cli_verb_image;
 extern const cordon_cli_verb cordon_cli_verb_config;
+extern const cordon_cli_verb cordon_cli_verb_gc;
 extern const cordon_cli_verb cordon_cli_verb_version;
 
 /* Exit statuses of the command's own; those of a run come from its receipt (README). */

@@ -54,12 +54,6 @@ int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cor
 const char *cordon_cli_doctor_engine_next(const cordon_err *failure);
 
 /*
- * Warns for each journal in the folder (NULL: none) whose process is gone, with the commands that
- * remove what it may have left. Changes nothing.
- */
-void cordon_cli_doctor_journals(cordon_cli_doctor *doctor, const char *folder);
-
-/*
  * Whether what the engine's inspect hides can be read here, as every run does (an engine that hides
  * nothing: no line). accepted: allow_unread_runtime, so that a run does without.
  */

@@ -217,7 +217,6 @@ void cordon_cli_doctor_runtime(cordon_cli_doctor *doctor, const cordon_engine_in
 void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host)
 {
     check_state_dir(doctor, host);
-    cordon_cli_doctor_journals(doctor, host->state_dir);
     check_runtime_dir(doctor, host);
     check_landlock(doctor);
     check_rootless(doctor, host);

@@ -15,9 +15,9 @@
 #include "signals.h"
 
 static const cordon_cli_verb *const verbs[] = {
-    &cordon_cli_verb_run,     &cordon_cli_verb_probe,  &cordon_cli_verb_plan,
-    &cordon_cli_verb_image,   &cordon_cli_verb_doctor, &cordon_cli_verb_config,
-    &cordon_cli_verb_version,
+    &cordon_cli_verb_run,   &cordon_cli_verb_probe,   &cordon_cli_verb_plan,
+    &cordon_cli_verb_image, &cordon_cli_verb_doctor,  &cordon_cli_verb_config,
+    &cordon_cli_verb_gc,    &cordon_cli_verb_version,
 };
 
 static const cordon_cli_verb *find_verb(const char *name)

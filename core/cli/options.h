@@ -39,6 +39,7 @@ typedef struct cordon_cli_options {
     const char *model;
     int64_t deadline_ms;
     bool approve;
+    bool dry_run;
     bool json;
     bool quiet;
     bool debug;

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cordon/gc.h"
 #include "kit/buf.h"
 #include "kit/deadline.h"
 #include "kit/error.h"
 #include "prompt.h"
+#include "report.h"
 
 #define ID_DIGITS 64
 
@@ -115,6 +117,29 @@ static int open_engine(const cordon_cli_context *context, const cordon_cli_optio
     return -1;
 }
 
+/*
+ * What earlier runs left on this engine goes first. A run does not fail for it: what could not be
+ * removed keeps its journal, and doctor and gc tell of it.
+ */
+static void sweep(const cordon_cli_context *context, const cordon_cli_options *options,
+                  cordon_cli_session *session)
+{
+    cordon_cli_progress progress = cordon_cli_progress_make(options);
+    const cordon_gc_options wanted = {
+        .mode = CORDON_GC_REMOVE,
+        .engine = session->engine,
+        .automatic = true,
+        .budget_ms = CORDON_CLI_SWEEP_MS,
+        .cancel_fd = context->signal_fd,
+        .progress = cordon_cli_progress_line,
+        .progress_context = &progress,
+    };
+    cordon_gc_report *report = NULL;
+    cordon_err ignored = CORDON_ERR_INIT;
+    if (cordon_gc(session->config, &context->host, &wanted, &report, &ignored) == 0)
+        cordon_gc_report_free(report);
+}
+
 static int make_invocation(const cordon_cli_context *context, const cordon_cli_options *options,
                            cordon_cli_session *session, cordon_err *err)
 {
@@ -149,6 +174,8 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
         return -1;
     if (open_engine(context, options, session, err) != 0)
         return -1;
+    if (context->verb != &cordon_cli_verb_plan)
+        sweep(context, options, session);
     return make_invocation(context, options, session, err);
 }
 

@@ -17,6 +17,10 @@
 /* How long finding and opening an engine may take, starting podman's service included. */
 #define CORDON_CLI_OPEN_MS 30000
 
+/* How long a collection may take: by itself, and before a run. */
+#define CORDON_CLI_GC_MS    300000
+#define CORDON_CLI_SWEEP_MS 5000
+
 /* "sha256:", 64 digits, a NUL. */
 #define CORDON_CLI_PIN_SIZE 72
 

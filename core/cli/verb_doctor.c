@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "cordon/gc.h"
 #include "doctor.h"
 #include "kit/cleanup.h"
 #include "kit/jsonr.h"
@@ -254,6 +255,30 @@ static void examine_images(const examination *e)
                               err.message);
 }
 
+/* What the journals tell of runs that have ended; engines are not asked here. */
+static void examine_journals(const examination *e)
+{
+    const cordon_gc_options wanted = {
+        .mode = CORDON_GC_LIST,
+        .budget_ms = CORDON_CLI_OPEN_MS,
+        .cancel_fd = e->context->signal_fd,
+    };
+    cordon_gc_report *report = NULL;
+    cordon_gc_run run = {0};
+    cordon_err ignored = CORDON_ERR_INIT;
+    /* A state folder that cannot be used is told by the host's own line. */
+    if (!e->config || cordon_gc(e->config, &e->context->host, &wanted, &report, &ignored) != 0)
+        return;
+    for (size_t i = 0; cordon_gc_report_run(report, i, &run); i++) {
+        if (strcmp(run.state, "alive") != 0)
+            cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_WARN, "left behind",
+                                  "cordon gc removes what is left of runs that have ended",
+                                  "run %s on %s, process %lld, is %s: %s", run.invocation,
+                                  run.engine, (long long)run.pid, run.state, run.why);
+    }
+    cordon_gc_report_free(report);
+}
+
 static int print_findings(const examination *e, cordon_err *err)
 {
     cordon_auto(cordon_buf) out = cordon_buf_make(TEXT_MAX_BYTES);
@@ -273,6 +298,7 @@ static int doctor_verb(const cordon_cli_context *context, const cordon_cli_optio
                           cordon_version(), digest);
     examine_config(&e);
     cordon_cli_doctor_host(&doctor, &context->host);
+    examine_journals(&e);
     examine_engine(&e);
     examine_images(&e);
     int rc = print_findings(&e, &err);

@@ -56,12 +56,16 @@ static bool write_config(const call *what, const char *path)
 static void fill_words(const call *what, const char *config, const char *receipt, word_list *words)
 {
     bool probe = test_same(what->verb, "probe");
+    /* It goes by the journals, and makes no receipt. */
+    bool gc = test_same(what->verb, "gc");
     add(words, CORDON_PROGRAM);
     add(words, what->verb ? what->verb : "run");
-    add_all(words, WORDS("--config", config, "--engine", "real"));
-    if (receipt)
+    add_all(words, WORDS("--config", config));
+    if (!gc)
+        add_all(words, WORDS("--engine", "real"));
+    if (receipt && !gc)
         add_all(words, WORDS("--receipt", receipt));
-    if (!probe && !test_same(what->image, ""))
+    if (!probe && !gc && !test_same(what->image, ""))
         add_all(words, WORDS("--image", what->image ? what->image : real.image));
     if (what->argv && !what->unapproved)
         add(words, "--approve");

@@ -63,6 +63,7 @@ static void a_machine_without_files_works(void)
     CHECK(!config.allow_unenforced_limits);
     CHECK(!config.allow_unread_runtime);
     CHECK(!config.allow_weak_landlock);
+    CHECK(config.sweep);
     CHECK(config.mask_secrets);
     CHECK(!config.allow_unknown_agent);
     CHECK(config.agents.claude == NULL && config.agents.codex == NULL);
@@ -86,6 +87,7 @@ static const char whole[] =
     "allow_unenforced_limits = true;\n"
     "allow_unread_runtime = true;\n"
     "allow_weak_landlock = true;\n"
+    "sweep = false;\n"
     "mask_secrets = false;\n"
     "agents: { claude = \"2.1.332\"; };\n"
     "allow_unknown_agent = true;\n";
@@ -124,6 +126,7 @@ static void every_key_is_read_exactly(void)
     CHECK(config.allow_unenforced_limits);
     CHECK(config.allow_unread_runtime);
     CHECK(config.allow_weak_landlock);
+    CHECK(!config.sweep);
     CHECK(!config.mask_secrets);
     CHECK(config.allow_unknown_agent);
     CHECK_STR(config.agents.claude, "2.1.332");
@@ -313,6 +316,7 @@ static void the_shipped_file_says_the_defaults(void)
     CHECK_INT(config.allow_unenforced_limits, defaults.allow_unenforced_limits);
     CHECK_INT(config.allow_unread_runtime, defaults.allow_unread_runtime);
     CHECK_INT(config.allow_weak_landlock, defaults.allow_weak_landlock);
+    CHECK_INT(config.sweep, defaults.sweep);
     CHECK_INT(config.mask_secrets, defaults.mask_secrets);
 }
 

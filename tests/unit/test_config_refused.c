@@ -109,7 +109,7 @@ static const bad_text bad_keys[] = {
     {"\n\nlimts: { };",
      "3: limts: unknown key; known here: engine, engines, images, agents, runner, limits, network, "
      "worktree, vendors_dir, images_lock, recipes_dir, podman_service, podman_program, "
-     "allow_unenforced_limits, allow_unread_runtime, allow_weak_landlock, mask_secrets, "
+     "allow_unenforced_limits, allow_unread_runtime, allow_weak_landlock, sweep, mask_secrets, "
      "allow_unknown_agent",
      0},
     {"limits: {\n\nmemry = 1;\n};",

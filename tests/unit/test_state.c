@@ -105,8 +105,8 @@ static bool book_open(book *b)
         return false;
     (void)snprintf(b->path, sizeof b->path, "%s/state/%s.jsonl", b->folder.path,
                    b->owner.invocation);
-    return cordon_journal_open(test_path(&b->folder, "state"), &b->owner, "docker",
-                               "unix:///run/d.sock", &b->journal, &b->err) == 0;
+    const cordon_journal_head head = {&b->owner, "docker", "unix:///run/d.sock", NULL, NULL};
+    return cordon_journal_open(test_path(&b->folder, "state"), &head, &b->journal, &b->err) == 0;
 }
 
 static char *book_read(const book *b, char *text, size_t size)
@@ -132,8 +132,8 @@ static void what_is_planned_made_and_gone_stands_in_order(void)
     (void)snprintf(want, sizeof want, "{\"journal\":1,\"invocation\":\"%s\",\"token\":\"%s\",",
                    b.owner.invocation, b.owner.token);
     CHECK_CONTAINS(text, want);
-    (void)snprintf(want, sizeof want,
-                   "\"owner\":\"uid-1000\",\"pid\":%d,\"pid_start\":", (int)getpid());
+    CHECK_CONTAINS(text, "\"service\":null,\"worktree\":null,\"owner\":\"uid-1000\",\"host\":\"");
+    (void)snprintf(want, sizeof want, "\"pid\":%d,\"pid_start\":", (int)getpid());
     CHECK_CONTAINS(text, want);
     CHECK(strstr(text, "\"pid_start\":0,") == NULL);
     CHECK_CONTAINS(text,
@@ -161,9 +161,9 @@ static void one_invocation_has_one_journal(void)
     cordon_auto(book) b = {0};
     cordon_journal second = CORDON_JOURNAL_INIT;
     REQUIRE_OK(book_open(&b) ? 0 : -1, b.err);
-    CHECK_FAILS(cordon_journal_open(test_path(&b.folder, "state"), &b.owner, "docker", "unix:///x",
-                                    &second, &b.err),
-                b.err, CORDON_ERR_SYSTEM, b.owner.invocation);
+    const cordon_journal_head head = {&b.owner, "docker", "unix:///x", NULL, NULL};
+    CHECK_FAILS(cordon_journal_open(test_path(&b.folder, "state"), &head, &second, &b.err), b.err,
+                CORDON_ERR_SYSTEM, b.owner.invocation);
     CHECK_INT(second.fd, -1);
     CHECK(access(b.path, F_OK) == 0);
 }
