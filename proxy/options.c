@@ -14,7 +14,7 @@
 /* Over a week: longer than any run, and certainly a mistake in the unit. */
 #define OPTION_MS_MAX      UINT64_C(691200000)
 #define OPTION_TUNNELS_MAX 65536
-#define OPTION_TEXT_MAX    (2 * CORDON_HOST_MAX)
+#define OPTION_TEXT_MAX    ((size_t)2 * CORDON_HOST_MAX)
 
 typedef int option_fn(cordon_proxy_options *options, const char *value, cordon_err *err);
 

@@ -147,7 +147,9 @@ static _Noreturn void do_locked(deed *what, cordon_lockdown_role role)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || cordon_lockdown_filter(role, NULL) != 0)
         _exit(FAILED);
     what();
-    _exit(0);
+    /* Not _exit(3): a sanitizer's own does more than the filter lets through. */
+    raw(SYS_exit_group, 0, 0, 0, 0);
+    __builtin_unreachable();
 }
 
 static void a_call_that_the_proxy_does_not_make_is_its_end(void)
