@@ -54,7 +54,7 @@ static bool follows_from(const cordon_change *change, const char *point)
 
 static bool is_planned(const cordon_plan *plan, cordon_role role, const cordon_change *change)
 {
-    const cordon_container_spec *spec = role == CORDON_ROLE_STEP ? &plan->step : &plan->proxy;
+    const cordon_container_spec *spec = cordon_plan_container(plan, role);
 
     for (size_t i = 0; i < spec->mount_count; i++) {
         if (follows_from(change, spec->mounts[i].target))

@@ -28,7 +28,6 @@ typedef struct dispose_branch {
     cordon_role role;
     cordon_deadline dl;
     bool suspicious;                  /* somebody meddled with the run: look who has our names */
-    bool tried;                       /* a removal was asked for, whatever came of it */
     bool removed;                     /* by us */
     char stranger[CORDON_ID_HEX + 1]; /* a container on the network that is not of the run */
     char stand_in[CORDON_ID_HEX + 1]; /* our labels or our name, but another id */
@@ -136,6 +135,7 @@ static void note_stranger(dispose_branch *branch, const cordon_fact_list *member
         const char *id = members->items[i];
 
         if (strcmp(id, made[CORDON_ROLE_STEP].id) != 0 &&
+            strcmp(id, made[CORDON_ROLE_KEEPER].id) != 0 &&
             strcmp(id, made[CORDON_ROLE_PROXY].id) != 0)
             (void)snprintf(branch->stranger, sizeof(branch->stranger), "%s", id);
     }
@@ -154,7 +154,8 @@ static bool dispose_gives_up(dispose_branch *branch, cordon_deadline *stranger_u
     if (!cordon_deadline_passed(*stranger_until))
         return false;
     (void)snprintf(branch->reason, sizeof(branch->reason),
-                   "container %s, which is not of this run, is on it", branch->stranger);
+                   "container %s, which is not of this run, %s", branch->stranger,
+                   cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME ? "has it" : "is on it");
     return true;
 }
 
@@ -169,6 +170,14 @@ static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, c
         if (run->ops->network_inspect(run->impl, id, branch->dl, &facts, err) != 0)
             return -1;
         note_stranger(branch, &facts.endpoints);
+        *ret_labels = facts.labels;
+        facts.labels = (cordon_fact_list){0};
+    } else if (cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME) {
+        cordon_auto(cordon_volume_facts) facts = {0};
+
+        if (run->ops->volume_inspect(run->impl, id, branch->dl, &facts, err) != 0)
+            return -1;
+        note_stranger(branch, &facts.users);
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
     } else {
@@ -190,6 +199,8 @@ static int object_remove(dispose_branch *branch, cordon_err *err)
 
     if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK)
         return run->ops->network_remove(run->impl, id, branch->dl, err);
+    if (cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME)
+        return run->ops->volume_remove(run->impl, id, branch->dl, err);
     return run->ops->container_remove(run->impl, id, branch->dl, err);
 }
 
@@ -226,7 +237,7 @@ static bool dispose_is_gone(dispose_branch *branch)
 /* Gone, and if no removal of ours can have done it, by somebody else. */
 static void dispose_found_gone(dispose_branch *branch)
 {
-    if (!branch->tried) {
+    if (!branch->run->made[branch->role].tried) {
         branch->suspicious = true;
         cordon_dispose_note_gone(branch->run, branch->role, &branch->finding);
     }
@@ -234,13 +245,13 @@ static void dispose_found_gone(dispose_branch *branch)
 }
 
 /*
- * A network that is in use is not removed, later either. A container's conflict may be the removal
+ * A network or volume that is in use is not removed, later either. A container's conflict may be the removal
  * that is under way, and that may be ours.
  */
 static bool dispose_was_declined(const dispose_branch *branch, int result, const cordon_err *err)
 {
     return result != 0 && err->code == CORDON_ERR_CONFLICT &&
-           cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK;
+           cordon_role_type(branch->role) != CORDON_OBJECT_CONTAINER;
 }
 
 /* One try. True when it is settled: gone, or not ours to remove. */
@@ -268,7 +279,8 @@ static bool dispose_try(dispose_branch *branch)
         dispose_left(branch, "the engine shows it and says that it is not there");
         return false;
     }
-    branch->tried = branch->tried || !dispose_was_declined(branch, result, &err);
+    if (!dispose_was_declined(branch, result, &err))
+        branch->run->made[branch->role].tried = true;
     if (result != 0) {
         dispose_failed(branch, &err);
         return false;
@@ -347,7 +359,19 @@ static int dispose_proxy(void *context, cordon_err *err)
     return 0;
 }
 
-static int dispose_network(void *context, cordon_err *err)
+static int dispose_keeper(void *context, cordon_err *err)
+{
+    dispose_branch *branch = context;
+
+    (void)err;
+    cordon_dispose_confirm_files(branch->run, branch->role, &branch->finding);
+    dispose_object(branch);
+    dispose_look_for_stand_in(branch);
+    return 0;
+}
+
+/* Networks and the scratch. */
+static int dispose_place(void *context, cordon_err *err)
 {
     (void)err;
     dispose_object(context);
@@ -355,15 +379,28 @@ static int dispose_network(void *context, cordon_err *err)
     return 0;
 }
 
-static void dispose_pair(dispose_branch *first, cordon_branch_fn *first_run, dispose_branch *second,
-                         cordon_branch_fn *second_run)
-{
-    cordon_branch branches[] = {
-        {.run = first_run, .context = first},
-        {.run = second_run, .context = second},
-    };
-    int result = cordon_parallel(branches, 2, NULL);
+/* What does not wait for each other; a role that was not asked for costs nothing. */
+typedef struct dispose_part {
+    cordon_role role;
+    cordon_branch_fn *run;
+} dispose_part;
 
+#define DISPOSE_PARTS 3
+
+static void dispose_together(dispose_branch branches[CORDON_ROLE_COUNT],
+                             const dispose_part parts[DISPOSE_PARTS])
+{
+    cordon_branch all[DISPOSE_PARTS];
+    size_t count = 0;
+    int result;
+
+    for (size_t i = 0; i < DISPOSE_PARTS; i++) {
+        dispose_branch *branch = &branches[parts[i].role];
+
+        if (branch->run->made[parts[i].role].asked)
+            all[count++] = (cordon_branch){.run = parts[i].run, .context = branch};
+    }
+    result = count > 0 ? cordon_parallel(all, count, NULL) : 0;
     (void)result; /* each branch says in its reason what it could not do */
 }
 
@@ -393,26 +430,50 @@ static void dispose_streams(cordon_run *run)
     run->step_stream = NULL;
 }
 
+static dispose_branch dispose_begin(cordon_run *run, cordon_role role)
+{
+    return (dispose_branch){
+        .run = run,
+        .role = role,
+        .suspicious = run->receipt->kind == CORDON_RESULT_TAMPERED,
+        .dl = cordon_deadline_in_ms(DISPOSE_MS, -1),
+    };
+}
+
+void cordon_run_dispose_step(cordon_run *run)
+{
+    dispose_branch branch = dispose_begin(run, CORDON_ROLE_STEP);
+
+    cordon_stream_close(run->step_stream);
+    run->step_stream = NULL;
+    (void)dispose_step(&branch, NULL);
+    cordon_dispose_settle(run, &branch.finding);
+    /* What is left is told by the end of the run, which tries once more. */
+}
+
 void cordon_run_dispose(cordon_run *run)
 {
+    static const dispose_part containers[DISPOSE_PARTS] = {
+        {CORDON_ROLE_STEP, dispose_step},
+        {CORDON_ROLE_PROXY, dispose_proxy},
+        {CORDON_ROLE_KEEPER, dispose_keeper},
+    };
+    static const dispose_part places[DISPOSE_PARTS] = {
+        {CORDON_ROLE_VENDOR_NETWORK, dispose_place},
+        {CORDON_ROLE_EGRESS_NETWORK, dispose_place},
+        {CORDON_ROLE_SCRATCH, dispose_place},
+    };
     dispose_branch branches[CORDON_ROLE_COUNT];
 
     dispose_streams(run);
     cordon_run_progress(run, "dispose", "removing what was made");
     for (int role = 0; role < CORDON_ROLE_COUNT; role++)
-        branches[role] = (dispose_branch){
-            .run = run,
-            .role = (cordon_role)role,
-            .suspicious = run->receipt->kind == CORDON_RESULT_TAMPERED,
-            .dl = cordon_deadline_in_ms(DISPOSE_MS, -1),
-        };
-    dispose_pair(&branches[CORDON_ROLE_STEP], dispose_step, &branches[CORDON_ROLE_PROXY],
-                 dispose_proxy);
+        branches[role] = dispose_begin(run, (cordon_role)role);
+    dispose_together(branches, containers);
     /* A container that would not go has used up its time, not that of the networks. */
-    branches[CORDON_ROLE_VENDOR_NETWORK].dl = branches[CORDON_ROLE_EGRESS_NETWORK].dl =
-        cordon_deadline_in_ms(DISPOSE_NETWORK_MS, -1);
-    dispose_pair(&branches[CORDON_ROLE_VENDOR_NETWORK], dispose_network,
-                 &branches[CORDON_ROLE_EGRESS_NETWORK], dispose_network);
+    for (size_t i = 0; i < DISPOSE_PARTS; i++)
+        branches[places[i].role].dl = cordon_deadline_in_ms(DISPOSE_NETWORK_MS, -1);
+    dispose_together(branches, places);
     for (int role = CORDON_ROLE_COUNT - 1; role >= 0; role--) {
         cordon_dispose_settle(run, &branches[role].finding);
         dispose_report(&branches[role]);

@@ -12,7 +12,7 @@
 
 bool cordon_dispose_is_released(const cordon_run *run)
 {
-    return run->link.state >= CORDON_LINK_RELEASED;
+    return cordon_run_was_released(run);
 }
 
 static void note(cordon_finding *finding, const cordon_err *err, const cordon_refusal *refusal)

@@ -35,6 +35,7 @@
 
 /* Hex characters of a full object id. */
 #define CORDON_ID_HEX 64
+#define CORDON_VOLUME_NAME_MAX CORDON_ID_HEX
 
 /* A raw byte stream to or from the daemon; see kit/stream.h for what can be done with it. */
 typedef struct cordon_stream cordon_stream;
@@ -178,6 +179,24 @@ typedef int cordon_network_connect_fn(void *impl, const char *network_id, const 
 typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline dl,
                                      cordon_err *err);
 
+/* A name that a volume may have, which is its id, too: 1 to 64 of a-z, 0-9 and "-". */
+bool cordon_volume_is_name(const char *name);
+
+/*
+ * Creates a volume. CONFLICT: the name is taken. SECURITY: Docker hands out a volume of this name
+ * that is there already; only its facts (labels) tell, so core looks at them.
+ */
+typedef int cordon_volume_create_fn(void *impl, const cordon_volume_spec *spec, cordon_deadline dl,
+                                    cordon_err *err);
+
+/* NOTFOUND: no volume has this name; a name that none may have is INVALID. */
+typedef int cordon_volume_inspect_fn(void *impl, const char *name, cordon_deadline dl,
+                                     cordon_volume_facts *ret_facts, cordon_err *err);
+
+/* Removes a volume, without force. NOTFOUND: gone. CONFLICT: a container has it. */
+typedef int cordon_volume_remove_fn(void *impl, const char *name, cordon_deadline dl,
+                                    cordon_err *err);
+
 /*
  * Creates a container and, where one request cannot, attaches it to all of spec->endpoints.
  * Success: it exists in state created, and the daemon warned of nothing.
@@ -252,7 +271,7 @@ typedef int cordon_container_log_fn(void *impl, const char *id, size_t limit, co
 typedef int cordon_container_changes_fn(void *impl, const char *id, cordon_deadline dl,
                                         cordon_changes *ret_changes, cordon_err *err);
 
-/* One object that carries a label. labels is the object's whole set, from the list answer. */
+/* One object that carries a label; a volume's id is its name. labels is the object's whole set, from the list answer. */
 typedef struct cordon_listed {
     char *id;
     char *name;
@@ -268,14 +287,14 @@ void cordon_list_clear(cordon_list *list);
 CORDON_DEFINE_AUTO(cordon_list, cordon_list_clear)
 
 /*
- * Lists containers (in any state) or networks that carry label "key=value"; without a label (NULL)
+ * Lists containers (in any state), networks or volumes that carry label "key=value"; without a label (NULL)
  * all there are. A hint only: a daemon may ignore the filter; core checks the labels of each.
  */
 typedef int cordon_list_by_label_fn(void *impl, cordon_object_type type, const char *label,
                                     cordon_deadline dl, cordon_list *ret_list, cordon_err *err);
 
 /*
- * Opens the daemon's event stream for containers and networks, from now on. Success means the
+ * Opens the daemon's event stream for containers, networks and volumes, from now on. Success means the
  * daemon has answered: no later event is missed. Not filtered by label (a label filter would hide
  * network events).
  * since_s: seconds since 1970 by the daemon's clock: what happened from then on is told first, as
@@ -315,6 +334,9 @@ typedef struct cordon_engine_ops {
     cordon_network_inspect_fn *network_inspect;
     cordon_network_connect_fn *network_connect;
     cordon_network_remove_fn *network_remove;
+    cordon_volume_create_fn *volume_create;
+    cordon_volume_inspect_fn *volume_inspect;
+    cordon_volume_remove_fn *volume_remove;
     cordon_container_create_fn *container_create;
     cordon_container_inspect_fn *container_inspect;
     cordon_container_attach_fn *container_attach;

@@ -2,6 +2,8 @@
 /* Ownership of the value types that operations of engine.h hand out. No engine, no policy. */
 #include "engine.h"
 
+#include <string.h>
+
 void cordon_engine_facts_clear(cordon_engine_facts *facts)
 {
     free(facts->version);
@@ -14,6 +16,14 @@ void cordon_engine_facts_clear(cordon_engine_facts *facts)
     cordon_fact_list_clear(&facts->security);
     cordon_fact_list_clear(&facts->warnings);
     *facts = (cordon_engine_facts){0};
+}
+
+bool cordon_volume_is_name(const char *name)
+{
+    size_t length = name != NULL ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+
+    return length > 0 && length <= CORDON_VOLUME_NAME_MAX && name[length] == '\0' &&
+           name[0] != '-';
 }
 
 void cordon_list_clear(cordon_list *list)

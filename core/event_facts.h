@@ -42,8 +42,8 @@ typedef enum cordon_event_action {
 typedef struct cordon_event {
     cordon_object_type type;
     cordon_event_action action;
-    char *id;           /* of the object */
-    char *container_id; /* network events: the container; else NULL */
+    char *id;           /* of the object; of a volume its name */
+    char *container_id; /* network and volume events: the container; else NULL */
     char *raw_action;   /* the daemon's word, printable */
     cordon_fact_int exit_code;
     cordon_fact_int time_ns; /* when it happened by the daemon's clock; tells a replay */

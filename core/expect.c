@@ -134,6 +134,8 @@ static int expect_mount_options(cordon_mount_fact *fact, const cordon_mount_spec
     cordon_fact_list_known(options);
     if (spec->type == CORDON_MOUNT_BIND)
         return cordon_fact_list_add(options, "nonrecursive", err);
+    if (spec->type == CORDON_MOUNT_VOLUME)
+        return cordon_fact_list_add(options, "nocopy", err);
     if (spec->type != CORDON_MOUNT_TMPFS)
         return 0;
     if (cordon_fact_list_add(options, "nosuid", err) != 0 ||
@@ -249,14 +251,21 @@ static int expect_life(cordon_container_facts *facts, const cordon_container_spe
     return cordon_fact_text_set(&facts->restart_policy, "no", err);
 }
 
+static const char *expected_id(const cordon_run_ids *ids, cordon_role role)
+{
+    if (role == CORDON_ROLE_STEP)
+        return ids->step;
+    return role == CORDON_ROLE_KEEPER ? ids->keeper : ids->proxy;
+}
+
 int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cordon_run_ids *ids,
                             cordon_round round, cordon_container_facts *ret_facts, cordon_err *err)
 {
     bool is_step = role == CORDON_ROLE_STEP;
-    const cordon_container_spec *spec = is_step ? &plan->step : &plan->proxy;
+    const cordon_container_spec *spec = cordon_plan_container(plan, role);
     cordon_auto(cordon_container_facts) facts = {0};
 
-    if (expect_identity(&facts, spec, is_step ? ids->step : ids->proxy, err) != 0 ||
+    if (expect_identity(&facts, spec, expected_id(ids, role), err) != 0 ||
         expect_state(&facts, round, err) != 0 || expect_process(&facts, spec, err) != 0 ||
         expect_privileges(&facts, err) != 0 || expect_namespaces(&facts, spec, err) != 0 ||
         expect_mounts(&facts, spec, err) != 0 ||
@@ -275,14 +284,15 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
     return 0;
 }
 
-static int expect_members(cordon_role network, const cordon_run_ids *ids, cordon_fact_list *members,
-                          cordon_err *err)
+static int expect_members(const cordon_plan *plan, cordon_role network, const cordon_run_ids *ids,
+                          cordon_fact_list *members, cordon_err *err)
 {
     cordon_fact_list_known(members);
     if (cordon_plan_joins(CORDON_ROLE_PROXY, network) &&
         cordon_fact_list_add(members, ids->proxy, err) != 0)
         return -1;
-    if (cordon_plan_joins(CORDON_ROLE_STEP, network) &&
+    /* Of several steps one may have no network, while the others' is there. */
+    if (plan->input.networked && cordon_plan_joins(CORDON_ROLE_STEP, network) &&
         cordon_fact_list_add(members, ids->step, err) != 0)
         return -1;
     cordon_fact_list_sort(members);
@@ -311,9 +321,56 @@ int cordon_expect_network(const cordon_plan *plan, cordon_role role, const cordo
         expect_set(&facts.labels, spec->labels, err) != 0)
         return -1;
     /* SECURITY: the vendor network holds exactly the proxy and the step, nobody else. */
-    if (round == CORDON_ROUND_RUNNING && expect_members(role, ids, &facts.endpoints, err) != 0)
+    if (round == CORDON_ROUND_RUNNING && expect_members(plan, role, ids, &facts.endpoints, err) != 0)
         return -1;
     *ret_facts = facts;
     facts = (cordon_network_facts){0};
+    return 0;
+}
+
+static int expect_driver(const cordon_volume_spec *spec, cordon_volume_facts *facts,
+                         cordon_err *err)
+{
+    if (cordon_fact_text_set(&facts->driver, "local", err) != 0 ||
+        cordon_fact_text_set(&facts->scope, "local", err) != 0 ||
+        cordon_fact_list_add(&facts->options, "device=tmpfs", err) != 0 ||
+        cordon_fact_list_addf(&facts->options, err, "o=" CORDON_VOLUME_OPTIONS,
+                              (long long)spec->blocks) != 0)
+        return -1;
+    return cordon_fact_list_add(&facts->options, "type=tmpfs", err);
+}
+
+/* SECURITY: keeper and step, nobody else; and it is the one that was made, not another since. */
+static int expect_volume_later(const cordon_run_ids *ids, const cordon_volume_facts *first,
+                               cordon_volume_facts *facts, cordon_err *err)
+{
+    if (ids->keeper[0] != '\0' && cordon_fact_list_add(&facts->users, ids->keeper, err) != 0)
+        return -1;
+    if (ids->step[0] != '\0' && cordon_fact_list_add(&facts->users, ids->step, err) != 0)
+        return -1;
+    cordon_fact_list_sort(&facts->users);
+    if (first->place != NULL && cordon_fact_text_set(&facts->place, first->place, err) != 0)
+        return -1;
+    return first->created_at != NULL
+               ? cordon_fact_text_set(&facts->created_at, first->created_at, err)
+               : 0;
+}
+
+int cordon_expect_volume(const cordon_plan *plan, const cordon_run_ids *ids,
+                         const cordon_volume_facts *first, cordon_volume_facts *ret_facts,
+                         cordon_err *err)
+{
+    const cordon_volume_spec *spec = &plan->scratch;
+    cordon_auto(cordon_volume_facts) facts = {0};
+
+    cordon_fact_list_known(&facts.users);
+    cordon_fact_list_known(&facts.unmodelled);
+    if (cordon_fact_text_set(&facts.name, spec->name, err) != 0 ||
+        expect_driver(spec, &facts, err) != 0 || expect_set(&facts.labels, spec->labels, err) != 0)
+        return -1;
+    if (first != NULL && expect_volume_later(ids, first, &facts, err) != 0)
+        return -1;
+    *ret_facts = facts;
+    facts = (cordon_volume_facts){0};
     return 0;
 }

@@ -18,6 +18,7 @@ typedef enum cordon_round {
 typedef struct cordon_run_ids {
     char proxy[CORDON_ID_HEX + 1];
     char step[CORDON_ID_HEX + 1];
+    char keeper[CORDON_ID_HEX + 1];
 } cordon_run_ids;
 
 int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cordon_run_ids *ids,
@@ -28,6 +29,11 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
 int cordon_expect_runtime(const cordon_plan *plan, cordon_role role, const cordon_run_ids *ids,
                           cordon_runtime_facts *ret_facts, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/* first: what was seen of the volume when it was made; NULL for that look itself. */
+int cordon_expect_volume(const cordon_plan *plan, const cordon_run_ids *ids,
+                         const cordon_volume_facts *first, cordon_volume_facts *ret_facts,
+                         cordon_err *err) __attribute__((warn_unused_result));
 
 int cordon_expect_network(const cordon_plan *plan, cordon_role role, const cordon_run_ids *ids,
                           cordon_round round, cordon_network_facts *ret_facts, cordon_err *err)

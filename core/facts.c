@@ -181,6 +181,20 @@ void cordon_network_facts_clear(cordon_network_facts *facts)
     *facts = (cordon_network_facts){0};
 }
 
+void cordon_volume_facts_clear(cordon_volume_facts *facts)
+{
+    free(facts->name);
+    free(facts->driver);
+    free(facts->scope);
+    free(facts->place);
+    free(facts->created_at);
+    cordon_fact_list_clear(&facts->options);
+    cordon_fact_list_clear(&facts->labels);
+    cordon_fact_list_clear(&facts->users);
+    cordon_fact_list_clear(&facts->unmodelled);
+    *facts = (cordon_volume_facts){0};
+}
+
 void cordon_image_facts_clear(cordon_image_facts *facts)
 {
     free_texts(facts, image_texts, COUNT(image_texts));

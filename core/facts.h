@@ -247,6 +247,24 @@ typedef struct cordon_network_facts {
     cordon_fact_list unmodelled;
 } cordon_network_facts;
 
+/*
+ * What a volume's own inspect tells, and who has it.
+ * place    where it lies on the engine's host
+ * options  of the driver, "key=value", sorted
+ * users    ids of the containers in any state that name it, sorted
+ */
+typedef struct cordon_volume_facts {
+    cordon_fact_text name;
+    cordon_fact_text driver;
+    cordon_fact_text scope;
+    cordon_fact_text place;
+    cordon_fact_text created_at;
+    cordon_fact_list options;
+    cordon_fact_list labels;
+    cordon_fact_list users;
+    cordon_fact_list unmodelled;
+} cordon_volume_facts;
+
 /* What an image's inspect tells. */
 typedef struct cordon_image_facts {
     cordon_fact_text id;
@@ -270,11 +288,13 @@ void cordon_mount_facts_clear(cordon_mount_facts *mounts);
 void cordon_endpoint_facts_clear(cordon_endpoint_facts *endpoints);
 void cordon_container_facts_clear(cordon_container_facts *facts);
 void cordon_network_facts_clear(cordon_network_facts *facts);
+void cordon_volume_facts_clear(cordon_volume_facts *facts);
 void cordon_image_facts_clear(cordon_image_facts *facts);
 
 CORDON_DEFINE_AUTO(cordon_fact_list, cordon_fact_list_clear)
 CORDON_DEFINE_AUTO(cordon_container_facts, cordon_container_facts_clear)
 CORDON_DEFINE_AUTO(cordon_network_facts, cordon_network_facts_clear)
+CORDON_DEFINE_AUTO(cordon_volume_facts, cordon_volume_facts_clear)
 CORDON_DEFINE_AUTO(cordon_image_facts, cordon_image_facts_clear)
 
 /* Appends a copy of text and marks the list known. @return 0, or -1 with NOMEM */

@@ -5,7 +5,7 @@
  * proxy, each container created, inspected and started. The proxy needs the vendor network, too;
  * the step needs nothing of the other branch, because the gate keeps its command from running.
  */
-#include "run.h"
+#include "make.h"
 
 #include <semaphore.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ typedef struct make_branch {
     make_meeting *vendor;
 } make_branch;
 
-static int make_planned(cordon_run *run, cordon_role role, cordon_err *err)
+int cordon_make_planned(cordon_run *run, cordon_role role, cordon_err *err)
 {
     /* What the journal would not take is not asked for, and disposal need not look for it. */
     if (cordon_journal_planned(&run->journal, role, run->invocation->owner.badges[role].name,
@@ -57,7 +57,7 @@ static bool make_was_declined(cordon_code code)
 }
 
 /* Notes an id the moment it is known, whether the create succeeded or not. */
-static int make_created(cordon_run *run, cordon_role role, const char *id, int result,
+int cordon_make_created(cordon_run *run, cordon_role role, const char *id, int result,
                         cordon_err *err)
 {
     cordon_err unwritten = CORDON_ERR_INIT;
@@ -100,10 +100,10 @@ static int make_network_once(cordon_run *run, cordon_role role, cordon_network_f
     cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_CREATE_MS);
     int result;
 
-    if (make_planned(run, role, err) != 0)
+    if (cordon_make_planned(run, role, err) != 0)
         return -1;
     result = run->ops->network_create(run->impl, &run->plan.networks[role], dl, &id, ret_told, err);
-    return make_created(run, role, id, result, err);
+    return cordon_make_created(run, role, id, result, err);
 }
 
 /* What the create did not tell is looked up. Who is on it is asked by the final revalidation. */
@@ -157,16 +157,22 @@ static int make_network(cordon_run *run, cordon_role role, unsigned slot, cordon
 
 static int make_container(cordon_run *run, cordon_role role, cordon_err *err)
 {
-    const cordon_container_spec *spec =
-        role == CORDON_ROLE_STEP ? &run->plan.step : &run->plan.proxy;
+    const cordon_container_spec *spec = cordon_plan_container(&run->plan, role);
     cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_CREATE_MS);
     cordon_autofree char *id = NULL;
     int result;
 
-    if (make_planned(run, role, err) != 0)
+    if (cordon_make_planned(run, role, err) != 0)
         return -1;
     result = run->ops->container_create(run->impl, spec, dl, &id, err);
-    return make_created(run, role, id, result, err);
+    return cordon_make_created(run, role, id, result, err);
+}
+
+static char *make_own_id(cordon_run_ids *ids, cordon_role role)
+{
+    if (role == CORDON_ROLE_STEP)
+        return ids->step;
+    return role == CORDON_ROLE_KEEPER ? ids->keeper : ids->proxy;
 }
 
 static int make_check_container(cordon_run *run, cordon_role role, unsigned slot, cordon_err *err)
@@ -175,7 +181,7 @@ static int make_check_container(cordon_run *run, cordon_role role, unsigned slot
     cordon_run_ids ids = {0};
 
     /* Its own alone: the other one's may be written just now by the other branch. */
-    memcpy(role == CORDON_ROLE_STEP ? ids.step : ids.proxy, run->made[role].id, sizeof(ids.step));
+    memcpy(make_own_id(&ids, role), run->made[role].id, sizeof(ids.step));
     if (cordon_expect_container(&run->plan, role, &ids, CORDON_ROUND_CREATED, &expected, err) !=
             0 ||
         run->ops->container_inspect(run->impl, run->made[role].id, run->dl, &run->created[role],
@@ -207,7 +213,7 @@ static int make_refuse_change(cordon_run *run, cordon_role role, unsigned slot, 
 }
 
 /* Created, as planned, attached; then started: nothing is started that was not looked at. */
-static int make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned attach_flags,
+int cordon_make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned attach_flags,
                       cordon_stream **ret_stream, cordon_err *err)
 {
     const char *id;
@@ -318,7 +324,7 @@ static int make_proxy(void *context, cordon_err *err)
     cordon_stdcopy_init(&run->proxy_demux, proxy_sink, run);
     if (make_network(run, CORDON_ROLE_EGRESS_NETWORK, branch->slot, err) != 0 ||
         proxy_await_vendor_network(branch->vendor, err) != 0 ||
-        make_start(run, CORDON_ROLE_PROXY, branch->slot, CORDON_ATTACH_STDIN, &run->proxy_stream,
+        cordon_make_start(run, CORDON_ROLE_PROXY, branch->slot, CORDON_ATTACH_STDIN, &run->proxy_stream,
                    err) != 0 ||
         proxy_send_policy(run, err) != 0 || proxy_await_ready(run, err) != 0)
         return -1;
@@ -384,7 +390,7 @@ static int make_step_network(make_branch *branch, cordon_err *err)
 {
     int result;
 
-    if (!cordon_run_is_networked(branch->run))
+    if (!cordon_run_has_networks(branch->run))
         return 0;
     result = make_network(branch->run, CORDON_ROLE_VENDOR_NETWORK, branch->slot, err);
 
@@ -398,15 +404,24 @@ static int make_step(void *context, cordon_err *err)
     make_branch *branch = context;
     cordon_run *run = branch->run;
 
-    if (make_step_network(branch, err) != 0)
+    if (branch->vendor != NULL && make_step_network(branch, err) != 0)
         return -1;
     cordon_stdcopy_init(&run->step_demux, step_sink, run);
     if (cordon_gate_link_init(&run->link, step_output, run, err) != 0 ||
-        make_start(run, CORDON_ROLE_STEP, branch->slot, CORDON_ATTACH_STDIN, &run->step_stream,
+        cordon_make_start(run, CORDON_ROLE_STEP, branch->slot, CORDON_ATTACH_STDIN, &run->step_stream,
                    err) != 0 ||
         step_await_report(run, err) != 0)
         return -1;
     return step_read_report(run, branch->slot, err);
+}
+
+int cordon_run_make_step(cordon_run *run, cordon_err *err)
+{
+    make_branch step = {run, 0, NULL};
+    int result = make_step(&step, err);
+
+    cordon_run_tell_unread(run);
+    return result;
 }
 
 static int make_objects(cordon_run *run, cordon_err *err)
@@ -425,7 +440,7 @@ static int make_objects(cordon_run *run, cordon_err *err)
     cordon_run_progress(run, "create", "creating the objects of the run, starting its containers");
     (void)sem_init(&vendor.told, 0, 0);
     /* Without a network there is nothing to relay: the step's branch is all there is. */
-    result = cordon_parallel(branches, cordon_run_is_networked(run) ? 2 : 1, err);
+    result = cordon_parallel(branches, cordon_run_has_networks(run) ? 2 : 1, err);
     (void)sem_destroy(&vendor.told);
     cordon_run_tell_unread(run);
     return result;
@@ -445,7 +460,8 @@ int cordon_run_make(cordon_run *run, cordon_err *err)
     if (invocation->state_dir != NULL &&
         cordon_journal_open(invocation->state_dir, &head, &run->journal, err) != 0)
         return -1;
-    if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0)
+    if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0 ||
+        cordon_run_make_scratch(run, err) != 0)
         return -1;
     return make_objects(run, err);
 }

@@ -77,6 +77,7 @@ int cordon_run_check_runtime(cordon_run *run, cordon_role role, unsigned slot, c
 void cordon_run_tell_unread(const cordon_run *run)
 {
     static const char *const facts[CORDON_ROLE_COUNT] = {
+        [CORDON_ROLE_KEEPER] = "keeper.runtime",
         [CORDON_ROLE_PROXY] = "proxy.runtime",
         [CORDON_ROLE_STEP] = "step.runtime",
     };

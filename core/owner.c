@@ -15,6 +15,8 @@ static const struct {
 } roles[CORDON_ROLE_COUNT] = {
     [CORDON_ROLE_VENDOR_NETWORK] = {"vendor-network", CORDON_OBJECT_NETWORK},
     [CORDON_ROLE_EGRESS_NETWORK] = {"egress-network", CORDON_OBJECT_NETWORK},
+    [CORDON_ROLE_SCRATCH] = {"scratch", CORDON_OBJECT_VOLUME},
+    [CORDON_ROLE_KEEPER] = {"keeper", CORDON_OBJECT_CONTAINER},
     [CORDON_ROLE_PROXY] = {"proxy", CORDON_OBJECT_CONTAINER},
     [CORDON_ROLE_STEP] = {"step", CORDON_OBJECT_CONTAINER},
 };
@@ -40,11 +42,41 @@ cordon_object_type cordon_role_type(cordon_role role)
     return roles[role].type;
 }
 
+const char *cordon_role_type_name(cordon_role role)
+{
+    switch (cordon_role_type(role)) {
+    case CORDON_OBJECT_NETWORK:
+        return "network";
+    case CORDON_OBJECT_VOLUME:
+        return "volume";
+    case CORDON_OBJECT_CONTAINER:
+    case CORDON_OBJECT_IMAGE:
+    case CORDON_OBJECT_UNKNOWN:
+    default:
+        return "container";
+    }
+}
+
 typedef struct owner_ids {
     char invocation[CORDON_OWNER_HEX + 1];
     char token[CORDON_OWNER_HEX + 1];
     char owner[32];
 } owner_ids;
+
+static int owner_name(cordon_role role, cordon_badge *badge, cordon_err *err)
+{
+    char unique[CORDON_OWNER_HEX + 1];
+
+    if (cordon_random_hex(unique, CORDON_OWNER_HEX, err) != 0)
+        return -1;
+    (void)snprintf(badge->name, sizeof(badge->name), "cordon-%s-%s", roles[role].name, unique);
+    return 0;
+}
+
+int cordon_owner_rename(cordon_owner *owner, cordon_role role, cordon_err *err)
+{
+    return owner_name(role, &owner->badges[role], err);
+}
 
 static void owner_fill_labels(const owner_ids *ids, cordon_role role, cordon_badge *badge)
 {

@@ -23,10 +23,12 @@
 typedef enum cordon_role {
     CORDON_ROLE_VENDOR_NETWORK = 0,
     CORDON_ROLE_EGRESS_NETWORK,
+    CORDON_ROLE_SCRATCH, /* the volume that several steps share */
+    CORDON_ROLE_KEEPER,  /* the container that holds it */
     CORDON_ROLE_PROXY,
     CORDON_ROLE_STEP,
 } cordon_role;
-#define CORDON_ROLE_COUNT 4
+#define CORDON_ROLE_COUNT 6
 
 #define CORDON_OWNER_HEX   32 /* hex digits of id and token: 128 bits */
 #define CORDON_LABEL_COUNT 4
@@ -59,13 +61,20 @@ int cordon_owner_init(cordon_owner *ret_owner, uint32_t uid, cordon_err *err)
 int cordon_owner_restore(cordon_owner *ret_owner, const char *owner, const char *invocation,
                          const char *token, cordon_err *err) __attribute__((warn_unused_result));
 
-/* "vendor-network", "egress-network", "proxy", "step". */
+/* "vendor-network", "egress-network", "scratch", "keeper", "proxy", "step". */
 const char *cordon_role_name(cordon_role role);
 
 /* False: no role has this name. */
 bool cordon_role_by_name(const char *name, cordon_role *ret_role);
 
 cordon_object_type cordon_role_type(cordon_role role);
+
+/* "container", "network", "volume": of the role's object. */
+const char *cordon_role_type_name(cordon_role role);
+
+/* Another name for the object of a role, whose former one is gone. */
+int cordon_owner_rename(cordon_owner *owner, cordon_role role, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 /* The labels of a role, as a specification wants them; lives as long as owner. */
 cordon_texts cordon_owner_labels(const cordon_owner *owner, cordon_role role);

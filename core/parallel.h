@@ -8,7 +8,7 @@
 
 #include "kit/error.h"
 
-#define CORDON_PARALLEL_MAX 4
+#define CORDON_PARALLEL_MAX 6
 
 typedef int cordon_branch_fn(void *context, cordon_err *err);
 

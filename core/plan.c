@@ -26,6 +26,21 @@ static const cordon_limits_spec proxy_limits = {
     .shm_bytes = INT64_C(1) << 20,
 };
 
+/* One process that sleeps. */
+static const cordon_limits_spec keeper_limits = {
+    .memory_bytes = INT64_C(16) << 20,
+    .nano_cpus = INT64_C(100000000),
+    .pids = 4,
+    .open_files = 64,
+    .user_processes = 1024,
+    .shm_bytes = INT64_C(1) << 20,
+};
+
+/*
+ * What tmpfs counts its blocks in. A kernel with larger pages would allow more, and the gate's
+ * report of the bound in bytes would refuse that.
+ */
+#define PLAN_PAGE_BYTES     4096
 #define PLAN_STOP_TIMEOUT_S 10
 #define PLAN_STEP_SHM_BYTES (INT64_C(64) << 20)
 /* RLIMIT_NPROC counts all processes of a uid on the host, so the pids limit does the work. */
@@ -52,6 +67,8 @@ static const char *const proxy_command[] = {"proxy"};
 static const char *const proxy_environment[] = {"HOME=/", "HOSTNAME=proxy", "PATH=/"};
 static const char *const gate_alone[] = {CORDON_PLAN_GUARD_ALONE};
 static const char *const gate_in_step[] = {CORDON_PLAN_GUARD_IN_STEP};
+static const char *const keeper_command[] = {"keep"};
+static const char *const keeper_environment[] = {"HOME=/", "HOSTNAME=keeper", "PATH=/"};
 static const char *const gate_command[] = {"gate"};
 static const char *const gate_environment[] = {"HOME=/", "HOSTNAME=step", "PATH=/"};
 
@@ -141,11 +158,10 @@ const char *cordon_plan_mount(const cordon_plan *plan)
     return plan->input.mount != NULL ? plan->input.mount : CORDON_PLAN_WORKTREE;
 }
 
-static void plan_mounts(cordon_plan *plan)
+/* Home and temp of a step: its own, or what all steps of the invocation share. */
+static cordon_mount_spec plan_scratch_mount(const cordon_plan *plan)
 {
-    size_t count = 0;
-
-    plan->mounts[count++] = (cordon_mount_spec){
+    cordon_mount_spec mount = {
         .type = CORDON_MOUNT_TMPFS,
         .source = "",
         .target = CORDON_PLAN_TMP,
@@ -153,6 +169,20 @@ static void plan_mounts(cordon_plan *plan)
         .size_bytes = plan->input.limits.scratch_bytes,
         .mode_octal = 01777,
     };
+
+    if (plan->input.shared) {
+        mount.type = CORDON_MOUNT_VOLUME;
+        mount.source = plan_name(plan, CORDON_ROLE_SCRATCH);
+        mount.size_bytes -= mount.size_bytes % PLAN_PAGE_BYTES;
+    }
+    return mount;
+}
+
+static void plan_mounts(cordon_plan *plan)
+{
+    size_t count = 0;
+
+    plan->mounts[count++] = plan_scratch_mount(plan);
     if (plan->input.worktree != NULL)
         plan->mounts[count++] = (cordon_mount_spec){
             .type = CORDON_MOUNT_BIND,
@@ -207,6 +237,38 @@ static void plan_step(cordon_plan *plan)
     plan_mounts(plan);
 }
 
+/*
+ * The keeper has the scratch mounted from before the first step until after the last one, and does
+ * nothing. It has the steps' user, because libpod gives a volume to the first who mounts it.
+ */
+static void plan_keeper(cordon_plan *plan)
+{
+    plan->scratch = (cordon_volume_spec){
+        .name = plan_name(plan, CORDON_ROLE_SCRATCH),
+        .blocks = plan->input.limits.scratch_bytes / PLAN_PAGE_BYTES,
+        .labels = cordon_owner_labels(plan->input.owner, CORDON_ROLE_SCRATCH),
+    };
+    plan->keeper_mount = plan_scratch_mount(plan);
+    plan->keeper = plan_container(plan, CORDON_ROLE_KEEPER);
+    plan->keeper.image_id = plan->input.guard_image_id;
+    plan->keeper.entrypoint = (cordon_texts)PLAN_TEXTS(gate_alone);
+    plan->keeper.command = (cordon_texts)PLAN_TEXTS(keeper_command);
+    plan->keeper.environment = (cordon_texts)PLAN_TEXTS(keeper_environment);
+    plan->keeper.user = plan->user;
+    plan->keeper.userns = plan->step.userns;
+    plan->keeper.dns_servers = (cordon_texts)PLAN_TEXTS(step_dns);
+    plan->keeper.mounts = &plan->keeper_mount;
+    plan->keeper.mount_count = 1;
+    plan->keeper.limits = plan_enforceable(plan, keeper_limits);
+}
+
+const cordon_container_spec *cordon_plan_container(const cordon_plan *plan, cordon_role role)
+{
+    if (role == CORDON_ROLE_STEP)
+        return &plan->step;
+    return role == CORDON_ROLE_KEEPER ? &plan->keeper : &plan->proxy;
+}
+
 void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input)
 {
     memset(ret_plan, 0, sizeof(*ret_plan));
@@ -214,11 +276,14 @@ void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input)
     plan_networks(ret_plan);
     plan_proxy(ret_plan);
     plan_step(ret_plan);
+    plan_keeper(ret_plan);
 }
 
 void cordon_plan_clear(cordon_plan *plan)
 {
     cordon_frame_clear(&plan->proxy_policy);
+    free(plan->scratch_place);
+    plan->scratch_place = NULL;
 }
 
 int cordon_plan_place(cordon_plan *plan, cordon_role network, const char *subnet, cordon_err *err)

@@ -104,6 +104,7 @@ typedef struct cordon_plan_input {
     uid_t uid; /* of the step's processes, and of what they write */
     gid_t gid;
     bool keep_id;
+    bool shared; /* a volume that several steps share is their home and temp */
     unsigned landlock_least; /* the ABI below which the kernel's fence is refused; 0: none is */
     int64_t connect_ms;  /* how long the proxy may take to reach a pinned host; 0: its default */
     int64_t deadline_ms; /* the run's, so the longest that a tunnel can be quiet; 0: no limit */
@@ -127,8 +128,13 @@ typedef struct cordon_plan {
     cordon_mount_spec mounts[3 + CORDON_PLAN_KEPT_MAX];
     cordon_endpoint_spec proxy_endpoints[2];
     cordon_endpoint_spec step_endpoints[1];
+    cordon_mount_spec keeper_mount;
 
     cordon_network_spec networks[2]; /* by network role */
+    cordon_volume_spec scratch; /* where shared */
+    /* Where the engine has put it on its host; NULL while unknown. Owned. */
+    char *scratch_place;
+    cordon_container_spec keeper; /* where shared */
     cordon_container_spec proxy;
     cordon_container_spec step;
 } cordon_plan;
@@ -137,6 +143,9 @@ typedef struct cordon_plan {
 void cordon_plan_init(cordon_plan *ret_plan, const cordon_plan_input *input);
 void cordon_plan_clear(cordon_plan *plan);
 CORDON_DEFINE_AUTO(cordon_plan, cordon_plan_clear)
+
+/* The specification of a role's container. */
+const cordon_container_spec *cordon_plan_container(const cordon_plan *plan, cordon_role role);
 
 /* Where the worktree lies inside. */
 const char *cordon_plan_mount(const cordon_plan *plan);

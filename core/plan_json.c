@@ -156,7 +156,7 @@ int cordon_invocation_plan_json(cordon_invocation *invocation, const cordon_comm
     cordon_auto(cordon_buf) text = cordon_buf_make(PLAN_JSON_MAX);
     cordon_auto_ptr(cordon_run) run = NULL;
 
-    if (cordon_run_new(invocation, command, &no_io, &run, err) != 0 ||
+    if (cordon_run_new(invocation, &command, 1, &no_io, &run, err) != 0 ||
         cordon_run_prepare(run, false, err) != 0 || write_plan(run, &text, err) != 0)
         return -1;
     return cordon_buf_take(&text, ret_json, NULL, err);

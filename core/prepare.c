@@ -52,6 +52,26 @@ static int prepare_images(cordon_run *run, bool load, cordon_err *err)
                               load, run->dl, &run->images, &run->receipt->refusal, err) != 0 ||
         cordon_run_check_locked_id(run, err) != 0)
         return -1;
+    return 0;
+}
+
+int cordon_run_prepare_images(cordon_run *run, cordon_err *err)
+{
+    cordon_images_clear(&run->images);
+    run->images = (cordon_images){0};
+    return prepare_images(run, true, err);
+}
+
+/* Those of all steps, the first one's last: nothing is made when a later one's is missing. */
+static int prepare_all_images(cordon_run *run, bool load, cordon_err *err)
+{
+    for (size_t left = run->command_count; left > 0; left--) {
+        run->command = run->commands[left - 1];
+        cordon_images_clear(&run->images);
+        run->images = (cordon_images){0};
+        if (prepare_images(run, load, err) != 0)
+            return -1;
+    }
     (void)snprintf(run->receipt->image_id, sizeof(run->receipt->image_id), "%s",
                    run->images.base_id[0] != '\0' ? run->images.base_id : run->images.guard_id);
     return 0;
@@ -78,7 +98,7 @@ static int prepare_first_blocks(cordon_run *run, cordon_err *err)
 
 int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
 {
-    if (prepare_engine(run, err) != 0 || prepare_images(run, load, err) != 0 ||
+    if (prepare_engine(run, err) != 0 || prepare_all_images(run, load, err) != 0 ||
         cordon_run_keep_worktree(run, load, err) != 0)
         return -1;
     cordon_run_plan(run);

@@ -84,6 +84,13 @@ void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cor
         cordon_refusal_from_error(failure, &receipt->refusal);
 }
 
+void cordon_receipt_restart(cordon_receipt *receipt)
+{
+    receipt->kind = CORDON_RESULT_ERROR;
+    receipt->exit_code = -1;
+    receipt->status = kinds[CORDON_RESULT_ERROR].status;
+}
+
 void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_memory)
 {
     receipt->exit_code = exit_code;
@@ -93,6 +100,10 @@ void cordon_receipt_exit(cordon_receipt *receipt, int exit_code, bool out_of_mem
 
 void cordon_receipt_accept(cordon_receipt *receipt, const char *fact)
 {
+    for (size_t i = 0; i < receipt->unassured_count; i++) {
+        if (strcmp(receipt->unassured[i], fact) == 0)
+            return;
+    }
     if (receipt->unassured_count < CORDON_RECEIPT_UNASSURED_MAX)
         receipt->unassured[receipt->unassured_count++] = fact;
 }
@@ -105,7 +116,7 @@ void cordon_receipt_leave(cordon_receipt *receipt, cordon_role role, const char 
     if (receipt->left_count == CORDON_RECEIPT_LEFT_MAX)
         return;
     left = &receipt->left[receipt->left_count++];
-    left->type = cordon_role_type(role) == CORDON_OBJECT_NETWORK ? "network" : "container";
+    left->type = cordon_role_type_name(role);
     (void)snprintf(left->id, sizeof(left->id), "%s", id);
     (void)cordon_err_printable(left->reason, sizeof(left->reason), reason, strlen(reason));
 }
@@ -261,6 +272,30 @@ static void write_result(const cordon_receipt *receipt, cordon_jsonw *json)
     cordon_jsonw_end_object(json);
 }
 
+static void write_step(const cordon_step_record *step, cordon_jsonw *json)
+{
+    cordon_jsonw_begin_object(json, NULL);
+    cordon_jsonw_string(json, "command", step->command);
+    cordon_jsonw_string_or_null(
+        json, "program", step->program[0] != '\0' ? CORDON_QUOTE(step->program) : NULL);
+    cordon_jsonw_string_or_null(json, "image", text_or_null(step->image_id));
+    cordon_jsonw_string(json, "kind", step->reached ? kinds[step->kind].name : "not_reached");
+    if (step->exit_code >= 0)
+        cordon_jsonw_i64(json, "exit_code", step->exit_code);
+    else
+        cordon_jsonw_null(json, "exit_code");
+    cordon_jsonw_i64(json, "run_ms", step->run_ms);
+    cordon_jsonw_end_object(json);
+}
+
+static void write_steps(const cordon_receipt *receipt, cordon_jsonw *json)
+{
+    cordon_jsonw_begin_array(json, "steps");
+    for (size_t i = 0; i < receipt->step_count; i++)
+        write_step(&receipt->steps[i], json);
+    cordon_jsonw_end_array(json);
+}
+
 static void write_timing(const cordon_timing *timing, cordon_jsonw *json)
 {
     cordon_jsonw_begin_object(json, "timing_ms");
@@ -304,6 +339,7 @@ int cordon_receipt_json(const cordon_receipt *receipt, char **ret_json, cordon_e
     write_engine(receipt, &json);
     write_inputs(receipt, &json);
     write_result(receipt, &json);
+    write_steps(receipt, &json);
     cordon_jsonw_begin_object(&json, "checks");
     cordon_jsonw_i64(&json, "facts", receipt->tally.facts);
     cordon_jsonw_i64(&json, "rounds", receipt->tally.rounds);

@@ -26,16 +26,27 @@ typedef struct cordon_timing {
 } cordon_timing;
 
 typedef struct cordon_left {
-    const char *type; /* "container", "network" */
+    const char *type; /* "container", "network", "volume" */
     char id[CORDON_NAME_SIZE + CORDON_ID_HEX];
     char reason[256];
 } cordon_left;
 
-/* Limits, the kernel's fence, two runtimes, events. */
-#define CORDON_RECEIPT_UNASSURED_MAX 8
+/* Limits, the kernel's fence, three runtimes, events. */
+#define CORDON_RECEIPT_UNASSURED_MAX 16
 
 /* Each object of a run, and whoever stands in its place. */
 #define CORDON_RECEIPT_LEFT_MAX ((size_t)2 * CORDON_ROLE_COUNT)
+
+/* One step of the invocation. Its image is the pinned one that it was made from. */
+typedef struct cordon_step_record {
+    const char *command; /* "agent", "runner", "probe" */
+    char program[128];
+    char image_id[CORDON_ID_HEX + 1];
+    bool reached; /* all further fields are of a step that was */
+    cordon_result_kind kind;
+    int exit_code; /* -1: none */
+    int64_t run_ms;
+} cordon_step_record;
 
 struct cordon_receipt {
     char invocation[CORDON_OWNER_HEX + 1]; /* "" when there was none */
@@ -64,6 +75,9 @@ struct cordon_receipt {
     cordon_refusal refusal;
     cordon_err failure; /* message of everything that did not simply exit */
 
+    cordon_step_record steps[CORDON_STEPS_MAX];
+    size_t step_count;
+
     const char *unassured[CORDON_RECEIPT_UNASSURED_MAX]; /* facts; static texts */
     size_t unassured_count;
 
@@ -90,6 +104,9 @@ typedef enum cordon_stage {
     CORDON_STAGE_CREATED,     /* "not_started": the command never ran */
     CORDON_STAGE_RELEASED,    /* "error": the command may have run, to its end perhaps */
 } cordon_stage;
+
+/* As before a step ended: for the next one. */
+void cordon_receipt_restart(cordon_receipt *receipt);
 
 /* Sets kind, failure and status from an error. */
 void cordon_receipt_fail(cordon_receipt *receipt, const cordon_err *failure, cordon_stage stage);

@@ -121,13 +121,19 @@ static int check_missing(check_branch *branch, cordon_err *err)
                          cause.message, err);
 }
 
+static int check_place(check_branch *branch, const cordon_run_ids *ids, cordon_err *err)
+{
+    if (branch->network == CORDON_ROLE_SCRATCH)
+        return cordon_run_look_scratch(branch->run, branch->slot, err);
+    return cordon_run_has_networks(branch->run) ? check_network(branch, ids, err) : 0;
+}
+
 static int check_pair(void *context, cordon_err *err)
 {
     check_branch *branch = context;
     cordon_run_ids ids = cordon_run_container_ids(branch->run);
 
-    if ((cordon_run_is_networked(branch->run) && check_network(branch, &ids, err) != 0) ||
-        check_container(branch, &ids, err) != 0)
+    if (check_place(branch, &ids, err) != 0 || check_container(branch, &ids, err) != 0)
         return check_missing(branch, err);
     return 0;
 }
@@ -161,21 +167,30 @@ static int check_changes(void *context, cordon_err *err)
 
 int cordon_run_look(cordon_run *run, cordon_err *err)
 {
-    check_branch parts[] = {
-        {run, 0, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
-        {run, 1, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
-        {run, 2, CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
-        {run, 3, CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
+    static const struct {
+        cordon_role network;
+        cordon_role container;
+    } pairs[] = {
+        {CORDON_ROLE_VENDOR_NETWORK, CORDON_ROLE_STEP},
+        {CORDON_ROLE_EGRESS_NETWORK, CORDON_ROLE_PROXY},
+        {CORDON_ROLE_SCRATCH, CORDON_ROLE_KEEPER},
     };
-    cordon_branch all[] = {
-        {.run = check_pair, .context = &parts[0]},
-        {.run = check_changes, .context = &parts[2]},
-        {.run = check_pair, .context = &parts[1]},
-        {.run = check_changes, .context = &parts[3]},
-    };
+    /* Without a network there is no proxy, either; a keeper is there for several steps. */
+    const bool there[] = {true, cordon_run_has_networks(run), cordon_run_is_shared(run)};
+    check_branch parts[CORDON_RUN_BRANCHES];
+    cordon_branch all[CORDON_RUN_BRANCHES];
+    unsigned count = 0;
 
-    /* Without a network there is no proxy, either: the step's two are all there is. */
-    return cordon_parallel(all, cordon_run_is_networked(run) ? 4 : 2, err);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (!there[i])
+            continue;
+        for (unsigned half = 0; half < 2; half++, count++) {
+            parts[count] = (check_branch){run, count, pairs[i].network, pairs[i].container};
+            all[count] = (cordon_branch){.run = half == 0 ? check_pair : check_changes,
+                                         .context = &parts[count]};
+        }
+    }
+    return cordon_parallel(all, count, err);
 }
 
 /*
@@ -239,6 +254,7 @@ int cordon_run_revalidate(cordon_run *run, cordon_permit **ret_permit, cordon_er
     cordon_run_progress(run, "validate", "comparing plan, engine and kernel");
     /* The worktree before the gate's view of it: a folder that has changed is told by its path. */
     if (check_looks(run, err) != 0 || cordon_run_check_worktree(run, &run->refusals[0], err) != 0 ||
+        cordon_run_check_identity(run, err) != 0 ||
         cordon_witness_check(&run->plan, &run->view, &run->tallies[0], &run->refusals[0], err) !=
             0 ||
         check_events(run, err) != 0 || check_silence(run, err) != 0 ||

@@ -184,3 +184,20 @@ const cordon_rule cordon_network_rules[] = {
 };
 const size_t cordon_network_rule_count =
     sizeof(cordon_network_rules) / sizeof(cordon_network_rules[0]);
+
+#define VOLUME(member, rule_kind, refusal, when)                                                   \
+    ROW(cordon_volume_facts, member, rule_kind, refusal, when, EXACT)
+
+const cordon_rule cordon_volume_rules[] = {
+    VOLUME(name, TEXT, FOREIGN, BOTH),
+    VOLUME(driver, TEXT, MISMATCH, BOTH),
+    VOLUME(scope, TEXT, MISMATCH, BOTH),
+    VOLUME(place, TEXT, CHANGED, CORDON_ROUND_RUNNING),
+    VOLUME(created_at, TEXT, CHANGED, CORDON_ROUND_RUNNING),
+    VOLUME(options, SET, MISMATCH, BOTH),
+    VOLUME(labels, SET, FOREIGN, BOTH),
+    VOLUME(users, SET, FOREIGN, BOTH),
+    VOLUME(unmodelled, SET, UNMODELLED, BOTH),
+};
+const size_t cordon_volume_rule_count =
+    sizeof(cordon_volume_rules) / sizeof(cordon_volume_rules[0]);

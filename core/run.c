@@ -30,6 +30,7 @@ cordon_run_ids cordon_run_container_ids(const cordon_run *run)
 
     memcpy(ids.proxy, run->made[CORDON_ROLE_PROXY].id, sizeof(ids.proxy));
     memcpy(ids.step, run->made[CORDON_ROLE_STEP].id, sizeof(ids.step));
+    memcpy(ids.keeper, run->made[CORDON_ROLE_KEEPER].id, sizeof(ids.keeper));
     return ids;
 }
 
@@ -54,12 +55,6 @@ const char *cordon_run_pin(const cordon_run *run)
 const char *cordon_run_pin_name(const cordon_run *run)
 {
     return run->command->agent != NULL ? run->command->agent->table->program : "runner";
-}
-
-bool cordon_run_is_networked(const cordon_run *run)
-{
-    return run->command->kind != CORDON_COMMAND_RUNNER ||
-           run->invocation->config->runner.network == CORDON_RUNNER_NETWORK_VENDOR;
 }
 
 /* The vendor's hosts, each with the address that its definition or --upstream maps it to. */
@@ -110,6 +105,7 @@ void cordon_run_plan(cordon_run *run)
         .uid = invocation->uid,
         .gid = invocation->gid,
         .keep_id = invocation->keep_id,
+        .shared = cordon_run_is_shared(run),
         .landlock_least = invocation->config->allow_weak_landlock ? 0 : CORDON_PLAN_LANDLOCK,
         .deadline_ms = invocation->deadline_ms,
         .egress =
@@ -132,7 +128,9 @@ void cordon_run_free(cordon_run *run)
     cordon_receipt_destroy(run->receipt);
     cordon_watch_close(&run->watch);
     cordon_stream_close(run->proxy_stream);
+    cordon_stream_close(run->keeper_stream);
     cordon_stream_close(run->step_stream);
+    cordon_volume_facts_clear(&run->scratch);
     cordon_gate_link_clear(&run->link);
     cordon_gate_view_clear(&run->view);
     cordon_output_clear(&run->out);
@@ -147,14 +145,24 @@ void cordon_run_free(cordon_run *run)
     free(run);
 }
 
-/* What must hold from the first moment on; nothing here can fail. */
-static void run_init(cordon_run *run, cordon_invocation *invocation, const cordon_command *command,
-                     const cordon_io *io)
+void cordon_run_begin_step(cordon_run *run)
 {
-    const cordon_secrets *hidden;
+    const cordon_invocation *invocation = run->invocation;
+    const cordon_secrets *hidden = invocation->config->mask_secrets ? &invocation->secrets : NULL;
 
+    cordon_output_init(&run->out, run->io->stdout_fd, &run->quota, hidden);
+    cordon_output_init(&run->err_out, run->io->stderr_fd, &run->quota, hidden);
+    cordon_agent_watch_init(&run->agent_watch, run->command->agent);
+}
+
+/* What must hold from the first moment on; nothing here can fail. */
+static void run_init(cordon_run *run, cordon_invocation *invocation,
+                     const cordon_command *const *commands, size_t count, const cordon_io *io)
+{
     run->invocation = invocation;
-    run->command = command;
+    run->commands = commands;
+    run->command_count = count;
+    run->command = commands[0];
     run->io = io;
     run->ops = invocation->engine->ops;
     run->impl = invocation->engine->impl;
@@ -164,14 +172,13 @@ static void run_init(cordon_run *run, cordon_invocation *invocation, const cordo
     run->snapshot = (cordon_snapshot)CORDON_SNAPSHOT_INIT;
     run->proxy_error = cordon_buf_make(CORDON_RUN_PROXY_ERROR_MAX);
     run->quota.left_bytes = invocation->config->limits.output_bytes;
-    hidden = invocation->config->mask_secrets ? &invocation->secrets : NULL;
-    cordon_output_init(&run->out, io->stdout_fd, &run->quota, hidden);
-    cordon_output_init(&run->err_out, io->stderr_fd, &run->quota, hidden);
-    cordon_agent_watch_init(&run->agent_watch, command->agent);
+    cordon_run_begin_step(run);
     run->watch.networks[CORDON_ROLE_VENDOR_NETWORK] = run->made[CORDON_ROLE_VENDOR_NETWORK].id;
     run->watch.networks[CORDON_ROLE_EGRESS_NETWORK] = run->made[CORDON_ROLE_EGRESS_NETWORK].id;
     run->watch.proxy = run->made[CORDON_ROLE_PROXY].id;
     run->watch.step = run->made[CORDON_ROLE_STEP].id;
+    run->watch.keeper = run->made[CORDON_ROLE_KEEPER].id;
+    run->watch.scratch = count > 1 ? invocation->owner.badges[CORDON_ROLE_SCRATCH].name : NULL;
     run->watch.alone = !cordon_run_is_networked(run);
 }
 
@@ -185,26 +192,43 @@ static int run_check_secrets(const cordon_secrets *secrets, const cordon_command
     return 0;
 }
 
-int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
-                   const cordon_io *io, cordon_run **ret_run, cordon_err *err)
+/* The probe judges a step as it is alone; its own image and hosts go with nobody else's. */
+static int run_check_commands(const cordon_invocation *invocation,
+                              const cordon_command *const *commands, size_t count, cordon_err *err)
+{
+    if (count < 1 || count > CORDON_STEPS_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "an invocation has 1 to %d steps, not %zu",
+                           CORDON_STEPS_MAX, count);
+    for (size_t i = 0; i < count; i++) {
+        if (cordon_handle_check(CORDON_HANDLE_COMMAND, commands[i], err) != 0)
+            return -1;
+        if (commands[i]->policy != invocation->policy)
+            return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                               "the command was made by another policy than the invocation's");
+        if (count > 1 && commands[i]->kind == CORDON_COMMAND_PROBE)
+            return CORDON_FAIL(err, CORDON_ERR_INVALID, "the probe runs alone, not among steps");
+        if (run_check_secrets(&invocation->secrets, commands[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cordon_run_new(cordon_invocation *invocation, const cordon_command *const *commands,
+                   size_t count, const cordon_io *io, cordon_run **ret_run, cordon_err *err)
 {
     cordon_auto_ptr(cordon_run) run = NULL;
 
     if (cordon_handle_check(CORDON_HANDLE_INVOCATION, invocation, err) != 0 ||
-        cordon_handle_check(CORDON_HANDLE_COMMAND, command, err) != 0 ||
         cordon_handle_check(CORDON_HANDLE_ENGINE, invocation->engine, err) != 0 ||
         cordon_handle_check(CORDON_HANDLE_CONFIG, invocation->config, err) != 0 ||
         cordon_handle_check(CORDON_HANDLE_POLICY, invocation->policy, err) != 0)
         return -1;
-    if (command->policy != invocation->policy)
-        return CORDON_FAIL(err, CORDON_ERR_INVALID,
-                           "the command was made by another policy than the invocation's");
-    if (run_check_secrets(&invocation->secrets, command, err) != 0)
+    if (run_check_commands(invocation, commands, count, err) != 0)
         return -1;
     run = calloc(1, sizeof(*run));
     if (run == NULL)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    run_init(run, invocation, command, io);
+    run_init(run, invocation, commands, count, io);
     if (cordon_receipt_new(&run->receipt, err) != 0)
         return -1;
     *ret_run = CORDON_TAKE(run);
@@ -234,6 +258,7 @@ static int run_describe(cordon_run *run, cordon_err *err)
     receipt->worktree_writable =
         invocation->policy->phase->writes && invocation->worktree.path != NULL;
     receipt->timing.open_ms = invocation->engine->open_ms;
+    cordon_run_describe_steps(run);
     if (invocation->worktree.path == NULL)
         return 0;
     if (invocation->link.kind == CORDON_GIT_LINKED &&
@@ -254,23 +279,26 @@ static int64_t elapsed_ms(int64_t *since_ns)
     return ms;
 }
 
-/* Create to release, timed. */
+static int run_make_first(cordon_run *run, cordon_err *err)
+{
+    return cordon_run_prepare(run, true, err) != 0 ? -1 : cordon_run_make(run, err);
+}
+
+/* Create to release, timed; a sum over the steps. */
 static int run_until_released(cordon_run *run, int64_t *since_ns, cordon_err *err)
 {
     cordon_timing *timing = &run->receipt->timing;
     cordon_permit *permit = NULL;
-    int result = cordon_run_prepare(run, true, err);
+    int result = run->step > 0 ? cordon_run_make_step(run, err) : run_make_first(run, err);
 
-    if (result == 0)
-        result = cordon_run_make(run, err);
-    timing->create_ms = elapsed_ms(since_ns);
+    timing->create_ms += elapsed_ms(since_ns);
     if (result == 0)
         result = cordon_run_revalidate(run, &permit, err);
-    timing->validate_ms = elapsed_ms(since_ns);
+    timing->validate_ms += elapsed_ms(since_ns);
     if (result == 0)
         result = cordon_run_release(run, &permit, err);
     cordon_permit_drop(&permit);
-    timing->start_ms = elapsed_ms(since_ns);
+    timing->start_ms += elapsed_ms(since_ns);
     return result;
 }
 
@@ -284,14 +312,14 @@ static void run_merge(cordon_run *run)
             receipt->refusal = run->refusals[i];
         receipt->tally.facts += run->tallies[i].facts;
     }
-    receipt->stdout_bytes = run->out.total_bytes;
-    receipt->stderr_bytes = run->err_out.total_bytes;
+    receipt->stdout_bytes += run->out.total_bytes;
+    receipt->stderr_bytes += run->err_out.total_bytes;
     receipt->truncated = run->quota.truncated;
 }
 
 static cordon_stage run_stage(const cordon_run *run)
 {
-    if (run->link.state >= CORDON_LINK_RELEASED)
+    if (cordon_run_was_released(run))
         return CORDON_STAGE_RELEASED;
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
         if (run->made[role].asked)
@@ -332,29 +360,65 @@ static void run_hide_secrets(cordon_run *run)
         cordon_secrets_hide(secrets, receipt->egress.denied[i].target);
 }
 
-static void run_carry(cordon_run *run)
+/* One step, from its create to its end. */
+static void run_one(cordon_run *run, int64_t *since_ns)
 {
     cordon_receipt *receipt = run->receipt;
     cordon_err failure = CORDON_ERR_INIT;
-    int64_t began_ns = cordon_now_ns();
-    int64_t since_ns = began_ns;
-    int result = run_until_released(run, &since_ns, &failure);
+    int64_t run_ms = 0;
+    int result = run_until_released(run, since_ns, &failure);
 
     if (result == 0) {
-        receipt->tally.rounds = 2;
+        receipt->tally.rounds += 2;
         result = cordon_run_stream(run, &failure);
-        receipt->timing.run_ms = elapsed_ms(&since_ns);
+        run_ms = elapsed_ms(since_ns);
+        receipt->timing.run_ms += run_ms;
     }
     run_merge(run);
     if (result != 0) {
         run_explain(run, &failure);
         cordon_receipt_fail(receipt, &failure, run_stage(run));
     }
+    cordon_run_record_step(run, run_ms);
+}
+
+/* All of them, until one ends otherwise than well. */
+static void run_all(cordon_run *run, int64_t *since_ns)
+{
+    cordon_err failure = CORDON_ERR_INIT;
+
+    run_one(run, since_ns);
+    while (cordon_run_has_next(run)) {
+        size_t ended = run->step;
+
+        if (cordon_run_next(run, &failure) != 0) {
+            run_explain(run, &failure);
+            cordon_receipt_fail(run->receipt, &failure, CORDON_STAGE_RELEASED);
+            return;
+        }
+        run->receipt->timing.dispose_ms += elapsed_ms(since_ns);
+        if (run->step == ended)
+            return;
+        run_one(run, since_ns);
+    }
+}
+
+static void run_carry(cordon_run *run)
+{
+    cordon_receipt *receipt = run->receipt;
+    int64_t began_ns = cordon_now_ns();
+    int64_t since_ns = began_ns;
+
+    run_all(run, &since_ns);
     cordon_run_dispose(run);
+    /* What the end finds out is of the step that ran last. */
+    receipt->steps[run->step].reached = true;
+    receipt->steps[run->step].kind = receipt->kind;
+    receipt->steps[run->step].exit_code = receipt->exit_code;
     cordon_run_settle_worktree(run);
     cordon_run_compare_worktree(run);
     run_hide_secrets(run);
-    receipt->timing.dispose_ms = elapsed_ms(&since_ns);
+    receipt->timing.dispose_ms += elapsed_ms(&since_ns);
     receipt->timing.total_ms =
         receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;
     cordon_journal_close(&run->journal, receipt->left_count == 0);
@@ -363,9 +427,16 @@ static void run_carry(cordon_run *run)
 int cordon_invocation_run(cordon_invocation *invocation, const cordon_command *command,
                           const cordon_io *io, cordon_receipt **ret_receipt, cordon_err *err)
 {
+    return cordon_invocation_run_steps(invocation, &command, 1, io, ret_receipt, err);
+}
+
+int cordon_invocation_run_steps(cordon_invocation *invocation,
+                                const cordon_command *const *commands, size_t count,
+                                const cordon_io *io, cordon_receipt **ret_receipt, cordon_err *err)
+{
     cordon_auto_ptr(cordon_run) run = NULL;
 
-    if (cordon_run_new(invocation, command, io, &run, err) != 0)
+    if (cordon_run_new(invocation, commands, count, io, &run, err) != 0)
         return -1;
     if (invocation->used)
         return CORDON_FAIL(err, CORDON_ERR_INVALID,

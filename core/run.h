@@ -29,6 +29,7 @@
 typedef struct cordon_made {
     char id[CORDON_ID_HEX + 1]; /* "" while unknown */
     bool asked;                 /* it may exist, even without an id */
+    bool tried; /* its removal was asked for, whatever came of it */
     bool gone;
 } cordon_made;
 
@@ -42,12 +43,15 @@ typedef struct cordon_made {
 /* The end of what the proxy wrote to stderr, for the error when it does not come up. */
 #define CORDON_RUN_PROXY_ERROR_MAX 512
 
-/* As many as work at once: a look asks for both pairs of objects, and for what changed in both
- * containers. */
-#define CORDON_RUN_BRANCHES 4
+/* As many as work at once: a look asks for the pairs of objects - step, proxy, keeper, each
+ * with its network or volume - and for what changed in these containers. */
+#define CORDON_RUN_BRANCHES 6
 
 typedef struct cordon_run {
     cordon_invocation *invocation;
+    const cordon_command *const *commands; /* of all steps */
+    size_t command_count;
+    size_t step; /* which one is at work, from 0 on */
     const cordon_command *command;
     const cordon_io *io;
     const cordon_engine_ops *ops;
@@ -72,6 +76,11 @@ typedef struct cordon_run {
     cordon_buf proxy_error;
     bool proxy_ended;
 
+    /* What several steps share: the volume as it was made, and what lies in their place. */
+    cordon_volume_facts scratch;
+    char scratch_seen[128]; /* the gate's word for it in the first step */
+    cordon_stream *keeper_stream;
+
     cordon_stream *step_stream;
     cordon_stdcopy step_demux;
     cordon_gate_link link;
@@ -93,8 +102,8 @@ void cordon_run_progress(const cordon_run *run, const char *word, const char *fo
     __attribute__((format(printf, 3, 4)));
 
 /* A run of this invocation that has not begun; INVALID for another policy's command. */
-int cordon_run_new(cordon_invocation *invocation, const cordon_command *command,
-                   const cordon_io *io, cordon_run **ret_run, cordon_err *err)
+int cordon_run_new(cordon_invocation *invocation, const cordon_command *const *commands,
+                   size_t count, const cordon_io *io, cordon_run **ret_run, cordon_err *err)
     __attribute__((warn_unused_result));
 void cordon_run_free(cordon_run *run);
 CORDON_DEFINE_AUTO_PTR(cordon_run, cordon_run_free)
@@ -106,6 +115,9 @@ CORDON_DEFINE_AUTO_PTR(cordon_run, cordon_run_free)
  */
 int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/* The image of the step that is at work; changes nothing but run->images. */
+int cordon_run_prepare_images(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
 /* Fills run->plan from what was decided; needs run->images. */
 void cordon_run_plan(cordon_run *run);
@@ -128,8 +140,52 @@ const char *cordon_run_pin_name(const cordon_run *run);
 /* The step gets the vendor network; a runner only if the configuration grants it. */
 bool cordon_run_is_networked(const cordon_run *run);
 
+/* Any step does: the networks and the proxy are there for all of them. */
+bool cordon_run_has_networks(const cordon_run *run);
+
+/* There are several steps, so there is a scratch that they share, and its keeper. */
+bool cordon_run_is_shared(const cordon_run *run);
+
+/* A command may have run. */
+bool cordon_run_was_released(const cordon_run *run);
+
+/* --- From step to step (run_steps.c) --- */
+
+/* Output and the reader of the agent's words, for the step that is at work (run.c). */
+void cordon_run_begin_step(cordon_run *run);
+
+void cordon_run_describe_steps(cordon_run *run);
+void cordon_run_record_step(cordon_run *run, int64_t run_ms);
+
+/* The step has ended well, and there is another one. */
+bool cordon_run_has_next(const cordon_run *run);
+
+/*
+ * Removes the step that has ended and plans the next one. 0 also when its removal has made the
+ * result another one, which is then the run's.
+ */
+int cordon_run_next(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* --- What they share (make_scratch.c) --- */
+
+/* Scratch and keeper, where there are several steps. */
+int cordon_run_make_scratch(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Tells the plan where the engine has put the scratch. */
+int cordon_run_place_scratch(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* The scratch as the engine shows it now: unchanged, with keeper and step as its users. */
+int cordon_run_look_scratch(cordon_run *run, unsigned slot, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* The gate of this step sees the very file system that the first step's gate saw. */
+int cordon_run_check_identity(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
 /* Ids of the run's containers, as validation wants them. */
 cordon_run_ids cordon_run_container_ids(const cordon_run *run);
+
+/* A step that is not the first one: its container, started, its report read. */
+int cordon_run_make_step(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
 
 /* Journal, event stream, networks, both containers started, report read. */
 int cordon_run_make(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
@@ -217,6 +273,9 @@ int cordon_run_stream(cordon_run *run, cordon_err *err) __attribute__((warn_unus
 
 /* Its last part: what a command that ended by itself, or by somebody else, came to. */
 int cordon_run_settle(cordon_run *run, cordon_err *err) __attribute__((warn_unused_result));
+
+/* Removes a step that is followed by another; what it finds goes into the receipt's result. */
+void cordon_run_dispose_step(cordon_run *run);
 
 /* Removes everything that was asked for and verifies it; leftovers go into the receipt. */
 void cordon_run_dispose(cordon_run *run);

@@ -107,7 +107,7 @@ void cordon_run_settle_worktree(cordon_run *run)
 
     if (!invocation->guard.writable || invocation->worktree.path == NULL)
         return;
-    if (run->link.state >= CORDON_LINK_RELEASED) {
+    if (cordon_run_was_released(run)) {
         cordon_run_progress(run, "settle", "looking for what the step may have left in %s",
                             CORDON_QUOTE(invocation->worktree.path));
         if (settle(run, &failure) != 0)

@@ -35,6 +35,23 @@ typedef struct cordon_network_spec {
     cordon_texts labels;
 } cordon_network_spec;
 
+/*
+ * A volume: memory (tmpfs) of a bounded size, with nodev, nosuid and noexec, by the engine's own
+ * "local" driver. Its data lives while a container has it mounted. Fixed by contract, like what is
+ * fixed of a container.
+ * name    as cordon_volume_is_name wants it; a volume has no other id
+ * blocks  its bound in pages of the kernel ("nr_blocks", tmpfs(5)): "size" is a disk quota for
+ *         Podman
+ */
+typedef struct cordon_volume_spec {
+    const char *name;
+    int64_t blocks;
+    cordon_texts labels;
+} cordon_volume_spec;
+
+/* The mount options of a volume, as both engines take and show them; for printf, blocks. */
+#define CORDON_VOLUME_OPTIONS "nr_blocks=%lld,nodev,nosuid,noexec"
+
 typedef enum cordon_userns {
     CORDON_USERNS_HOST = 1, /* the engine's own: none for rootful, the user's for rootless */
     CORDON_USERNS_KEEP_ID,  /* rootless libpod: the caller's uid and gid mapped to themselves */
@@ -47,6 +64,8 @@ typedef enum cordon_userns {
  * TMPFS  size_bytes and mode_octal are set; nosuid, nodev, and noexec if asked
  * IMAGE  source is an image id; always read-only; only if the engine offers
  *        CORDON_CAN_MOUNT_IMAGES
+ * VOLUME source is a volume's name; size_bytes its bound, for the gate's report; writable, nosuid,
+ *        nodev and noexec, and nothing of the image is copied into it
  */
 typedef struct cordon_mount_spec {
     cordon_mount_type type;

@@ -192,31 +192,6 @@ static int stream_check_network(cordon_run *run, cordon_role role, cordon_err *e
     return 0;
 }
 
-/* Looks who is on the networks when somebody moved whom the events do not place. */
-static int stream_check_others(cordon_run *run, cordon_err *err)
-{
-    if (!run->watch.others_moved || !cordon_run_is_networked(run) || !stream_step_goes_on(run))
-        return 0;
-    run->watch.others_moved = false;
-    if (stream_check_network(run, CORDON_ROLE_VENDOR_NETWORK, err) != 0)
-        return -1;
-    return stream_check_network(run, CORDON_ROLE_EGRESS_NETWORK, err);
-}
-
-static bool stream_has_proxy(const cordon_run *run)
-{
-    return cordon_run_is_networked(run) && !run->proxy_ended;
-}
-
-/* Its end is an event, too; which of the two comes first must not decide what it is called. */
-static int stream_lost_proxy(cordon_run *run, cordon_err *err)
-{
-    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, "proxy.state", "running",
-                        "ended", NULL);
-    return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
-                       "the proxy ended while the command ran: it failed, or somebody ended it");
-}
-
 /*
  * At the release everything was as planned, so what differs since has changed, and has that code,
  * whichever rule found it and whether or not an event tells of it.
@@ -236,6 +211,35 @@ static int stream_changed(cordon_run *run, cordon_err *err)
     }
     err->code = CORDON_ERR_TAMPERED;
     return -1;
+}
+
+/* Looks who is on the networks, and who has the scratch, when somebody moved whom the events do not place. */
+static int stream_check_others(cordon_run *run, cordon_err *err)
+{
+    if (!run->watch.others_moved || !stream_step_goes_on(run))
+        return 0;
+    run->watch.others_moved = false;
+    if (cordon_run_is_shared(run) && cordon_run_look_scratch(run, 0, err) != 0)
+        return err->code == CORDON_ERR_REFUSED ? stream_changed(run, err) : -1;
+    if (!cordon_run_has_networks(run))
+        return 0;
+    if (stream_check_network(run, CORDON_ROLE_VENDOR_NETWORK, err) != 0)
+        return -1;
+    return stream_check_network(run, CORDON_ROLE_EGRESS_NETWORK, err);
+}
+
+static bool stream_has_proxy(const cordon_run *run)
+{
+    return cordon_run_has_networks(run) && !run->proxy_ended;
+}
+
+/* Its end is an event, too; which of the two comes first must not decide what it is called. */
+static int stream_lost_proxy(cordon_run *run, cordon_err *err)
+{
+    (void)cordon_refuse(&run->receipt->refusal, CORDON_REFUSED_CHANGED, "proxy.state", "running",
+                        "ended", NULL);
+    return CORDON_FAIL(err, CORDON_ERR_TAMPERED,
+                       "the proxy ended while the command ran: it failed, or somebody ended it");
 }
 
 /*
@@ -266,7 +270,7 @@ static int stream_turn(cordon_run *run, cordon_err *err)
         (stream_step_goes_on(run) &&
          cordon_watch_check_left(&run->watch, &run->receipt->refusal, err) != 0))
         return -1;
-    if (cordon_run_is_networked(run) && run->proxy_ended && !run->step_ended &&
+    if (cordon_run_has_networks(run) && run->proxy_ended && !run->step_ended &&
         run->link.state != CORDON_LINK_ENDED)
         return stream_lost_proxy(run, err);
     if (run->out.closed || run->err_out.closed)

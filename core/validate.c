@@ -195,7 +195,7 @@ static int compare_mount_options(const rule_context *context, const char *part,
 
     if (expected->type == CORDON_MOUNT_TMPFS)
         return compare_list(context, part, CORDON_RULE_SET, &expected->options, &actual->options);
-    if (expected->type != CORDON_MOUNT_BIND)
+    if (expected->type != CORDON_MOUNT_BIND && expected->type != CORDON_MOUNT_VOLUME)
         return 0;
     for (size_t i = 0; expected->options.known && i < actual->options.count; i++) {
         const char *option = actual->options.items[i];
@@ -444,6 +444,16 @@ int cordon_validate_network(const char *object, const cordon_network_facts *expe
 {
     rule_context context = {.refusal = ret_refusal, .err = err};
     rule_table table = {cordon_network_rules, cordon_network_rule_count};
+
+    return table_apply(table, object, expected, actual, round, tally, &context);
+}
+
+int cordon_validate_volume(const char *object, const cordon_volume_facts *expected,
+                           const cordon_volume_facts *actual, cordon_round round,
+                           cordon_tally *tally, cordon_refusal *ret_refusal, cordon_err *err)
+{
+    rule_context context = {.refusal = ret_refusal, .err = err};
+    rule_table table = {cordon_volume_rules, cordon_volume_rule_count};
 
     return table_apply(table, object, expected, actual, round, tally, &context);
 }

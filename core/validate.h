@@ -34,6 +34,11 @@ int cordon_validate_network(const char *object, const cordon_network_facts *expe
                             cordon_tally *tally, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
 
+int cordon_validate_volume(const char *object, const cordon_volume_facts *expected,
+                           const cordon_volume_facts *actual, cordon_round round,
+                           cordon_tally *tally, cordon_refusal *ret_refusal, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /* What the engine's OCI runtime got; the table has no rounds, because it is read once. */
 int cordon_validate_runtime(const char *object, const cordon_runtime_facts *expected,
                             const cordon_runtime_facts *actual, cordon_tally *tally,
@@ -89,5 +94,7 @@ extern const cordon_rule cordon_runtime_rules[];
 extern const size_t cordon_runtime_rule_count;
 extern const cordon_rule cordon_network_rules[];
 extern const size_t cordon_network_rule_count;
+extern const cordon_rule cordon_volume_rules[];
+extern const size_t cordon_volume_rule_count;
 
 #endif

@@ -18,6 +18,7 @@ enum {
     WATCH_NOBODY = -1,
     WATCH_PROXY = 0,
     WATCH_STEP = 1,
+    WATCH_KEEPER = 2,
 };
 
 /* What may happen to a container of the run, and how often. */
@@ -26,7 +27,7 @@ typedef enum watch_rule {
     WATCH_ALWAYS,       /* a part of what we do, or of a natural end */
     WATCH_ONE_ATTACH,   /* we attach once to each container */
     WATCH_ONE_START,    /* and start it once */
-    WATCH_STEP_DIES,    /* the step may end by itself; the proxy only by us */
+    WATCH_STEP_DIES,    /* the step may end by itself; proxy and keeper only by us */
     WATCH_IF_SIGNALLED, /* only after we sent a signal */
 } watch_rule;
 
@@ -74,12 +75,16 @@ static int watch_member(const cordon_watch *watch, const char *id)
 {
     if (same_id(id, watch->step))
         return WATCH_STEP;
+    if (same_id(id, watch->keeper))
+        return WATCH_KEEPER;
     return same_id(id, watch->proxy) ? WATCH_PROXY : WATCH_NOBODY;
 }
 
 static cordon_role watch_role(int which)
 {
-    return which == WATCH_STEP ? CORDON_ROLE_STEP : CORDON_ROLE_PROXY;
+    if (which == WATCH_STEP)
+        return CORDON_ROLE_STEP;
+    return which == WATCH_KEEPER ? CORDON_ROLE_KEEPER : CORDON_ROLE_PROXY;
 }
 
 static const char *watch_name(int which)
@@ -174,14 +179,73 @@ static int watch_foreign_network(cordon_watch *watch, const cordon_event *event,
      * Docker tells of joining and leaving its network "none" as of any other. A step that is
      * there can join no second one, and the final inspection sees which it was.
      */
-    if (watch->alone && which == WATCH_STEP &&
-        ((event->action == CORDON_EVENT_CONNECT && ++watch->nowhere <= 1) ||
+    if (((watch->alone && which == WATCH_STEP) || which == WATCH_KEEPER) &&
+        ((event->action == CORDON_EVENT_CONNECT && ++watch->nowhere[which] <= 1) ||
          event->action == CORDON_EVENT_DISCONNECT))
         return 0;
     if (which != WATCH_NOBODY)
         return watch_tampered(event->raw_action, watch_name(which), ret_refusal, err);
     watch->others_moved = watch->others_moved || event->action == CORDON_EVENT_CONNECT;
     return 0;
+}
+
+/*
+ * The scratch: mounted by keeper and step, and left by those who are gone. libpod tells of its
+ * creation and its end alone; there the list of its users tells the rest.
+ */
+static int watch_volume(cordon_watch *watch, const cordon_event *event,
+                        cordon_refusal *ret_refusal, cordon_err *err)
+{
+    int which = watch_member(watch, event->container_id);
+
+    if (event->action == CORDON_EVENT_CREATE || event->action == CORDON_EVENT_UNMOUNT ||
+        (event->action == CORDON_EVENT_MOUNT &&
+         (which == WATCH_STEP || which == WATCH_KEEPER || event->container_id == NULL)))
+        return 0;
+    return watch_tampered(event->raw_action, cordon_role_name(CORDON_ROLE_SCRATCH), ret_refusal,
+                          err);
+}
+
+/* What is left to tell of a step that the run has removed; its files and networks went with it. */
+static bool watch_is_farewell(const cordon_watch *watch, const cordon_event *event)
+{
+    static const bool farewells[] = {
+        [CORDON_EVENT_DIE] = true,        [CORDON_EVENT_CLEANUP] = true,
+        [CORDON_EVENT_KILL] = true,       [CORDON_EVENT_STOP] = true,
+        [CORDON_EVENT_REMOVE] = true,     [CORDON_EVENT_UNMOUNT] = true,
+        [CORDON_EVENT_DISCONNECT] = true,
+    };
+    const char *id = event->type == CORDON_OBJECT_CONTAINER ? event->id : event->container_id;
+    size_t index = (size_t)event->action;
+
+    for (unsigned i = 0; i < watch->retired_count; i++) {
+        if (same_id(id, watch->retired[i]))
+            return index < sizeof(farewells) / sizeof(farewells[0]) && farewells[index];
+    }
+    return false;
+}
+
+static bool watch_is_retired(const cordon_watch *watch, const char *id)
+{
+    for (unsigned i = 0; i < watch->retired_count; i++) {
+        if (same_id(id, watch->retired[i]))
+            return true;
+    }
+    return false;
+}
+
+void cordon_watch_retire(cordon_watch *watch, bool next_is_alone)
+{
+    (void)snprintf(watch->retired[watch->retired_count++ % CORDON_WATCH_RETIRED_MAX],
+                   sizeof(watch->retired[0]), "%s", watch->step);
+    if (watch->retired_count > CORDON_WATCH_RETIRED_MAX)
+        watch->retired_count = CORDON_WATCH_RETIRED_MAX;
+    watch->attaches[WATCH_STEP] = watch->starts[WATCH_STEP] = watch->nowhere[WATCH_STEP] = 0;
+    watch->connects[0][WATCH_STEP] = watch->connects[1][WATCH_STEP] = 0;
+    watch->alone = next_is_alone;
+    watch->step_died = false;
+    watch->step_exit_code = -1;
+    watch->step_left_ns = 0;
 }
 
 int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
@@ -195,8 +259,13 @@ int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refus
 static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
                            cordon_refusal *ret_refusal, cordon_err *err)
 {
+    if (watch_is_farewell(watch, event))
+        return 0;
     if (event->type == CORDON_OBJECT_CONTAINER) {
         int which = watch_member(watch, event->id);
+
+        if (which == WATCH_NOBODY && watch_is_retired(watch, event->id))
+            return watch_tampered(event->raw_action, watch_name(WATCH_STEP), ret_refusal, err);
 
         if (which != WATCH_NOBODY)
             return watch_container(watch, which, event, ret_refusal, err);
@@ -204,6 +273,9 @@ static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
                               event->action == CORDON_EVENT_START;
         return 0;
     }
+    if (event->type == CORDON_OBJECT_VOLUME)
+        return same_id(event->id, watch->scratch) ? watch_volume(watch, event, ret_refusal, err)
+                                                  : 0;
     if (event->type != CORDON_OBJECT_NETWORK)
         return 0;
     for (int role = 0; role < 2; role++) {
@@ -213,19 +285,21 @@ static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
     return watch_foreign_network(watch, event, ret_refusal, err);
 }
 
-/* Which object of the run an event is about: a container, 2 + the role of a network, or -1. */
+/* A number for the object of the run that an event is about: containers, networks, scratch; -1. */
 static int watch_object(const cordon_watch *watch, const cordon_event *event)
 {
     int which =
-        watch_member(watch, event->type == CORDON_OBJECT_NETWORK ? event->container_id : event->id);
+        watch_member(watch, event->type == CORDON_OBJECT_CONTAINER ? event->id : event->container_id);
 
     if (event->type == CORDON_OBJECT_CONTAINER)
         return which;
     for (int role = 0; role < 2; role++) {
         if (same_id(event->id, watch->networks[role]))
-            return 2 + 2 * role + (which > 0 ? which : 0);
+            return 3 + 3 * role + (which > 0 ? which : 0);
     }
-    return which == WATCH_NOBODY ? WATCH_NOBODY : 8 + which;
+    if (event->type == CORDON_OBJECT_VOLUME)
+        return same_id(event->id, watch->scratch) ? 32 + which : WATCH_NOBODY;
+    return which == WATCH_NOBODY ? WATCH_NOBODY : 16 + which;
 }
 
 /*

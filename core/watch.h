@@ -18,6 +18,9 @@
 /* More events than a run has of its own. */
 #define CORDON_WATCH_SEEN 128
 
+/* As many steps as one invocation may have. */
+#define CORDON_WATCH_RETIRED_MAX 16
+
 /* A daemon that ends its stream again and again is not watched. */
 #define CORDON_WATCH_REOPEN_MAX 16
 
@@ -28,11 +31,16 @@ typedef struct cordon_watch {
     const char *networks[2]; /* ids by network role; NULL or "" while unknown */
     const char *proxy;
     const char *step;
-    unsigned attaches[2]; /* seen so far: proxy, step */
-    unsigned starts[2];
-    unsigned connects[2][2]; /* by network role, then as above */
+    const char *keeper;
+    const char *scratch;  /* name of the volume that several steps share; NULL: there is none */
+    unsigned attaches[3]; /* seen so far: proxy, step, keeper */
+    unsigned starts[3];
+    unsigned connects[2][3]; /* by network role, then as above */
     bool alone;              /* the step has no network */
-    unsigned nowhere;        /* Docker tells of joining its network "none", too */
+    unsigned nowhere[3];     /* Docker tells of joining its network "none", too */
+    /* Steps that have ended and that the run itself has removed, or does so now. */
+    char retired[CORDON_WATCH_RETIRED_MAX][CORDON_ID_HEX + 1];
+    unsigned retired_count;
     bool step_died;
     bool signalled; /* the run itself has sent a signal */
     int step_exit_code;
@@ -92,6 +100,12 @@ int cordon_watch_catch_up(cordon_watch *watch, cordon_refusal *ret_refusal, cord
  */
 int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refusal, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/*
+ * The step has ended and the run removes it: what comes of that is no news. The watch waits for
+ * another step, with or without a network.
+ */
+void cordon_watch_retire(cordon_watch *watch, bool next_is_alone);
 
 /* One event, judged; exposed for the tests of the table. */
 int cordon_watch_judge(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,

@@ -155,6 +155,20 @@ static const cordon_mount_spec *planned_mount(const cordon_plan *plan, const cha
     return NULL;
 }
 
+/* An inspect shows what was asked for, and Podman has asked for something else before. */
+static int judge_bound(const witness_context *context, const cordon_mount_spec *spec,
+                       const char *value)
+{
+    char super[WITNESS_MOUNT_FIELD_SIZE];
+    char bound[64];
+
+    mount_field(value, MOUNT_SUPER, super, sizeof(super));
+    (void)snprintf(bound, sizeof(bound), "size=%lldk", (long long)(spec->size_bytes / 1024));
+    if (options_hold(super, bound))
+        return 0;
+    return cordon_witness_refuse(context, bound, value);
+}
+
 static int judge_planned_mount(const witness_context *context, const cordon_mount_spec *spec,
                                const char *value)
 {
@@ -167,12 +181,12 @@ static int judge_planned_mount(const witness_context *context, const cordon_moun
     mount_field(value, MOUNT_FSTYPE, fstype, sizeof(fstype));
     if (!options_hold(options, spec->read_only ? "ro" : "rw"))
         return cordon_witness_refuse(context, spec->read_only ? "ro" : "rw", value);
-    if (spec->type != CORDON_MOUNT_TMPFS)
+    if (spec->type != CORDON_MOUNT_TMPFS && spec->type != CORDON_MOUNT_VOLUME)
         return 0;
     if (strcmp(fstype, "tmpfs") != 0 || !options_hold_all(options, "nosuid nodev") ||
         (spec->no_exec && !options_hold(options, "noexec")))
         return cordon_witness_refuse(context, "a tmpfs with nosuid, nodev and noexec", value);
-    return 0;
+    return spec->type == CORDON_MOUNT_VOLUME ? judge_bound(context, spec, value) : 0;
 }
 
 int cordon_judge_mount(const witness_context *context, const char *value)

@@ -16,6 +16,9 @@
  */
 int cordon_gate_main(int argc, char **argv);
 
+/* keep: nothing, until a signal comes (keep.c). */
+int cordon_keep_main(int argc, char **argv);
+
 /* probe OPTIONS: what the agent can and cannot do, one JSON object a line; see probe.h. */
 int cordon_probe_main(int argc, char **argv);
 

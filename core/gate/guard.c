@@ -29,6 +29,7 @@ static const struct {
     {"proxy", cordon_proxy_main},
     {"gate", cordon_gate_main},
     {"probe", cordon_probe_main},
+    {"keep", cordon_keep_main},
     {"version", version_main},
 };
 
@@ -37,6 +38,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof roles / sizeof roles[0]; i++)
         if (strcmp(argv[1], roles[i].name) == 0)
             return roles[i].run(argc - 1, argv + 1);
-    (void)dprintf(STDERR_FILENO, "usage: cordon-guard proxy|gate|probe|version [OPTION...]\n");
+    (void)dprintf(STDERR_FILENO, "usage: cordon-guard proxy|gate|probe|keep|version [OPTION...]\n");
     return CORDON_GUARD_EXIT_USAGE;
 }

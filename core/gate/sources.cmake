@@ -6,6 +6,7 @@ set(CORDON_GATE_SOURCES
     core/gate/filter.c
     core/gate/gate.c
     core/gate/init.c
+    core/gate/keep.c
     core/gate/kernel.c
     core/gate/kernel_facts.c
     core/gate/launch.c

@@ -62,6 +62,14 @@ int docker_decode_exit(const void *json, size_t length, int *ret_exit_code, cord
 int docker_decode_network(const void *json, size_t length, cordon_network_facts *ret_facts,
                           cordon_err *err) __attribute__((warn_unused_result));
 
+/* GET /volumes/{name}; who uses it stands in another answer. */
+int docker_decode_volume(const void *json, size_t length, cordon_volume_facts *ret_facts,
+                         cordon_err *err) __attribute__((warn_unused_result));
+
+/* GET /volumes. */
+int docker_decode_volumes(const void *json, size_t length, cordon_list *ret_list, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 int docker_decode_image(const void *json, size_t length, cordon_image_facts *ret_facts,
                         cordon_err *err) __attribute__((warn_unused_result));
 

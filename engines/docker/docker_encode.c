@@ -202,10 +202,26 @@ static void write_tmpfs(cordon_jsonw *w, const cordon_mount_spec *mount)
     cordon_jsonw_string(w, mount->target, options);
 }
 
+/* nosuid, nodev and noexec are the volume's own: Docker has none for the mount of one. */
+static void write_volume(cordon_jsonw *w, const cordon_mount_spec *mount)
+{
+    cordon_jsonw_begin_object(w, NULL);
+    cordon_jsonw_string(w, "Type", "volume");
+    cordon_jsonw_string(w, "Source", mount->source);
+    cordon_jsonw_string(w, "Target", mount->target);
+    cordon_jsonw_bool(w, "ReadOnly", mount->read_only);
+    cordon_jsonw_begin_object(w, "VolumeOptions");
+    cordon_jsonw_bool(w, "NoCopy", true);
+    cordon_jsonw_end_object(w);
+    cordon_jsonw_end_object(w);
+}
+
 static int check_mount(const cordon_mount_spec *mount, cordon_err *err)
 {
     if (mount->type == CORDON_MOUNT_BIND || mount->type == CORDON_MOUNT_TMPFS)
         return 0;
+    if (mount->type == CORDON_MOUNT_VOLUME)
+        return docker_check_volume(mount->source, err);
     if (mount->type == CORDON_MOUNT_IMAGE)
         return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED,
                            "docker cannot mount an image before API 1.48");
@@ -222,6 +238,8 @@ static int write_mounts(cordon_jsonw *w, const cordon_container_spec *spec, cord
     for (size_t i = 0; i < spec->mount_count; i++) {
         if (spec->mounts[i].type == CORDON_MOUNT_BIND)
             write_bind(w, &spec->mounts[i]);
+        if (spec->mounts[i].type == CORDON_MOUNT_VOLUME)
+            write_volume(w, &spec->mounts[i]);
     }
     cordon_jsonw_end_array(w);
     cordon_jsonw_begin_object(w, "Tmpfs");
@@ -351,6 +369,30 @@ int docker_encode_connect(const char *container_id, const cordon_endpoint_spec *
     cordon_jsonw_begin_object(&w, NULL);
     cordon_jsonw_string(&w, "Container", container_id);
     write_endpoint(&w, "EndpointConfig", endpoint);
+    cordon_jsonw_end_object(&w);
+    return cordon_jsonw_finish(&w, err);
+}
+
+int docker_encode_volume(const cordon_volume_spec *spec, cordon_buf *out, cordon_err *err)
+{
+    cordon_auto(cordon_buf) options = cordon_buf_make(128);
+    cordon_jsonw w;
+    if (docker_check_volume(spec->name, err) != 0 ||
+        cordon_buf_printf(&options, err, CORDON_VOLUME_OPTIONS, (long long)spec->blocks) != 0)
+        return -1;
+    if (spec->blocks <= 0)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "a volume without a bound");
+    cordon_jsonw_init(&w, out);
+    cordon_jsonw_begin_object(&w, NULL);
+    cordon_jsonw_string(&w, "Name", spec->name);
+    cordon_jsonw_string(&w, "Driver", "local");
+    cordon_jsonw_begin_object(&w, "DriverOpts");
+    cordon_jsonw_string(&w, "type", "tmpfs");
+    cordon_jsonw_string(&w, "device", "tmpfs");
+    cordon_jsonw_string(&w, "o", cordon_buf_text(&options));
+    cordon_jsonw_end_object(&w);
+    if (write_map(&w, "Labels", spec->labels, err) != 0)
+        return -1;
     cordon_jsonw_end_object(&w);
     return cordon_jsonw_finish(&w, err);
 }

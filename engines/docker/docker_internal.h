@@ -80,6 +80,9 @@ int docker_path_query(cordon_buf *path, const char *name, const char *value, cor
 /* -1 with INVALID unless id is a full lower-case hex id. */
 int docker_check_id(const char *id, cordon_err *err) __attribute__((warn_unused_result));
 
+/* The same for what is no volume's name (docker_volume.c). */
+int docker_check_volume(const char *name, cordon_err *err) __attribute__((warn_unused_result));
+
 /*
  * Sends one request and takes its whole answer. Success means op->expected; ret_response (cleared
  * by the caller) is filled then.
@@ -110,6 +113,8 @@ int docker_encode_container(const cordon_container_spec *spec, cordon_buf *out, 
     __attribute__((warn_unused_result));
 int docker_encode_network(const cordon_network_spec *spec, cordon_buf *out, cordon_err *err)
     __attribute__((warn_unused_result));
+int docker_encode_volume(const cordon_volume_spec *spec, cordon_buf *out, cordon_err *err)
+    __attribute__((warn_unused_result));
 int docker_encode_connect(const char *container_id, const cordon_endpoint_spec *endpoint,
                           cordon_buf *out, cordon_err *err) __attribute__((warn_unused_result));
 
@@ -121,6 +126,9 @@ cordon_network_create_fn docker_network_create;
 cordon_network_inspect_fn docker_network_inspect;
 cordon_network_connect_fn docker_network_connect;
 cordon_network_remove_fn docker_network_remove;
+cordon_volume_create_fn docker_volume_create;
+cordon_volume_inspect_fn docker_volume_inspect;
+cordon_volume_remove_fn docker_volume_remove;
 cordon_container_create_fn docker_container_create;
 cordon_container_inspect_fn docker_container_inspect;
 cordon_container_attach_fn docker_container_attach;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network operations of engine.h over Docker's REST API, and the lists of both kinds. */
+/* The network operations of engine.h over Docker's REST API, and the lists of all kinds. */
 #include "docker_internal.h"
 
 #include <string.h>
@@ -146,6 +146,22 @@ static int write_filter(const char *label, cordon_buf *out, cordon_err *err)
     return cordon_jsonw_finish(&w, err);
 }
 
+static const char *list_start(cordon_object_type type)
+{
+    switch (type) {
+    case CORDON_OBJECT_CONTAINER:
+        return "/containers/json?all=1&";
+    case CORDON_OBJECT_NETWORK:
+        return "/networks?";
+    case CORDON_OBJECT_VOLUME:
+        return "/volumes?";
+    case CORDON_OBJECT_IMAGE:
+    case CORDON_OBJECT_UNKNOWN:
+    default:
+        return NULL;
+    }
+}
+
 int docker_list_by_label(void *impl, cordon_object_type type, const char *label, cordon_deadline dl,
                          cordon_list *ret_list, cordon_err *err)
 {
@@ -153,16 +169,18 @@ int docker_list_by_label(void *impl, cordon_object_type type, const char *label,
     cordon_auto(cordon_buf) path = cordon_buf_make(DOCKER_PATH_MAX_BYTES);
     cordon_auto(cordon_buf) filter = cordon_buf_make(DOCKER_PATH_MAX_BYTES);
     cordon_auto(cordon_httpc_response) response = {0};
-    bool containers = type == CORDON_OBJECT_CONTAINER;
-    if (!containers && type != CORDON_OBJECT_NETWORK)
-        return CORDON_FAIL(err, CORDON_ERR_INVALID, "only containers and networks are listed");
-    if (write_filter(label, &filter, err) != 0 ||
-        docker_path(engine, &path, err, containers ? "/containers/json?all=1&" : "/networks?") !=
-            0 ||
+    const char *start = list_start(type);
+    if (!start)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "no such objects are listed");
+    if (write_filter(label, &filter, err) != 0 || docker_path(engine, &path, err, "%s", start) != 0 ||
         docker_path_query(&path, "filters", cordon_buf_text(&filter), err) != 0 ||
         docker_call(engine, &list_op, &path, (docker_body){0}, dl, &response, err) != 0)
         return -1;
-    if (docker_decode_list(type, response.body.data, response.body.length, ret_list, err) != 0) {
+    int result =
+        type == CORDON_OBJECT_VOLUME
+            ? docker_decode_volumes(response.body.data, response.body.length, ret_list, err)
+            : docker_decode_list(type, response.body.data, response.body.length, ret_list, err);
+    if (result != 0) {
         cordon_err_wrap(err, "docker, list objects");
         return -1;
     }

@@ -31,6 +31,10 @@ int podman_decode_runtime(const void *bytes, size_t length, const char *id,
 int podman_decode_network(const void *bytes, size_t length, cordon_network_facts *ret_facts,
                           cordon_err *err) __attribute__((warn_unused_result));
 
+/* GET /volumes/{name}/json; who uses it stands in another answer. */
+int podman_decode_volume(const void *bytes, size_t length, cordon_volume_facts *ret_facts,
+                         cordon_err *err) __attribute__((warn_unused_result));
+
 /* GET /containers/json, as the sorted ids. */
 int podman_decode_members(const void *bytes, size_t length, cordon_fact_list *ret_ids,
                           cordon_err *err) __attribute__((warn_unused_result));

@@ -234,13 +234,29 @@ int podman_decode_members(const void *bytes, size_t length, cordon_fact_list *re
     return 0;
 }
 
-/* Networks have one name, containers a list of them. */
-static int read_name(cordon_json item, bool network, const char **ret_name, cordon_err *err)
+/* Where the three kinds of objects keep what a list tells; a volume's name is its id. */
+typedef struct list_keys {
+    const char *id;
+    const char *name; /* NULL: a list of names */
+    const char *labels;
+} list_keys;
+
+static list_keys keys_of(cordon_object_type type)
+{
+    if (type == CORDON_OBJECT_NETWORK)
+        return (list_keys){"id", "name", "labels"};
+    if (type == CORDON_OBJECT_VOLUME)
+        return (list_keys){NULL, "Name", "Labels"};
+    return (list_keys){"Id", NULL, "Labels"};
+}
+
+static int read_name(cordon_json item, const list_keys *keys, const char **ret_name,
+                     cordon_err *err)
 {
     cordon_json names = {0};
     cordon_json_string first = {0};
-    if (network)
-        return cordon_json_need_string(item, "name", ret_name, err);
+    if (keys->name)
+        return cordon_json_need_string(item, keys->name, ret_name, err);
     if (cordon_json_need_array(item, "Names", &names, err) != 0)
         return -1;
     cordon_json_iter it = cordon_json_iterate(names);
@@ -252,15 +268,16 @@ static int read_name(cordon_json item, bool network, const char **ret_name, cord
     return 0;
 }
 
-static int read_listed(cordon_json item, bool network, cordon_listed *listed, cordon_err *err)
+static int read_listed(cordon_json item, const list_keys *keys, cordon_listed *listed,
+                       cordon_err *err)
 {
-    const cordon_factread_field labels = {network ? "labels" : "Labels", CORDON_READ_MAP,
+    const cordon_factread_field labels = {keys->labels, CORDON_READ_MAP,
                                           offsetof(cordon_listed, labels), CORDON_NULL_EMPTY};
     const char *id = NULL;
     const char *name = NULL;
-    if (podman_read_id(item, network ? "id" : "Id", &id, err) != 0 ||
-        read_name(item, network, &name, err) != 0 ||
-        cordon_fact_text_set(&listed->id, id, err) != 0 ||
+    if (read_name(item, keys, &name, err) != 0 ||
+        (keys->id && podman_read_id(item, keys->id, &id, err) != 0) ||
+        cordon_fact_text_set(&listed->id, keys->id ? id : name, err) != 0 ||
         cordon_fact_text_set(&listed->name, name, err) != 0 ||
         cordon_factread_fields(item, &labels, 1, listed, err) != 0)
         return -1;
@@ -268,7 +285,7 @@ static int read_listed(cordon_json item, bool network, cordon_listed *listed, co
     return 0;
 }
 
-static int read_list(cordon_json array, bool network, cordon_list *list, cordon_err *err)
+static int read_list(cordon_json array, const list_keys *keys, cordon_list *list, cordon_err *err)
 {
     size_t count = cordon_json_count(array);
     if (count == 0)
@@ -279,7 +296,7 @@ static int read_list(cordon_json array, bool network, cordon_list *list, cordon_
     list->count = count;
     size_t i = 0;
     for (cordon_json_iter it = cordon_json_iterate(array); cordon_json_next(&it);) {
-        if (read_listed(it.value, network, &list->items[i++], err) != 0)
+        if (read_listed(it.value, keys, &list->items[i++], err) != 0)
             return -1;
     }
     return 0;
@@ -291,8 +308,9 @@ int podman_decode_list(const void *bytes, size_t length, cordon_object_type type
     cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_auto(cordon_list) list = {0};
     cordon_json array = {0};
+    list_keys keys = keys_of(type);
     if (parse_list(bytes, length, &doc, &array, err) != 0 ||
-        read_list(array, type == CORDON_OBJECT_NETWORK, &list, err) != 0)
+        read_list(array, &keys, &list, err) != 0)
         return -1;
     *ret_list = list;
     list = (cordon_list){0};

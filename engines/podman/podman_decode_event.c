@@ -94,9 +94,16 @@ static int read_labels(const cordon_fact_list *attributes, cordon_event *event, 
     return 0;
 }
 
-/* Who joins or leaves a network is the actor; the network's own id is not told then. */
-static int set_ids(cordon_event *event, const char *actor, cordon_err *err)
+/*
+ * Who joins or leaves a network is the actor; the network's own id is not told then. A volume has no
+ * id: its name stands among the attributes.
+ */
+static int set_ids(cordon_event *event, const char *actor, const cordon_fact_list *attributes,
+                   cordon_err *err)
 {
+    const char *name = cordon_fact_map_get(attributes, "name");
+    if (event->type == CORDON_OBJECT_VOLUME)
+        return cordon_fact_text_set(&event->id, name ? name : actor, err);
     bool about_member =
         event->type == CORDON_OBJECT_NETWORK &&
         (event->action == CORDON_EVENT_CONNECT || event->action == CORDON_EVENT_DISCONNECT);
@@ -115,7 +122,7 @@ static int read_actor(cordon_json root, cordon_event *event, cordon_err *err)
     if (cordon_json_need_object(root, "Actor", &actor, err) != 0 ||
         cordon_json_need_string(actor, "ID", &id, err) != 0 ||
         cordon_factread_fields(actor, &field, 1, &attributes, err) != 0 ||
-        set_ids(event, id, err) != 0 || read_exit_code(&attributes, event, err) != 0)
+        set_ids(event, id, &attributes, err) != 0 || read_exit_code(&attributes, event, err) != 0)
         return -1;
     return read_labels(&attributes, event, err);
 }

@@ -60,7 +60,6 @@ static const fixed_member container_fixed[] = {
     {"read_only_filesystem", FIXED_TRUE, NULL},
     {"read_write_tmpfs", FIXED_FALSE, NULL}, /* true adds writable /run, /tmp and /var/tmp */
     {"image_volume_mode", FIXED_TEXT, "ignore"},
-    {"volumes", FIXED_NONE_OF, NULL},
     {"overlay_volumes", FIXED_NONE_OF, NULL},
     {"volumes_from", FIXED_NONE_OF, NULL},
     {"devices", FIXED_NONE_OF, NULL},
@@ -265,12 +264,40 @@ static int write_image_mount(cordon_jsonw *w, const cordon_mount_spec *mount, co
     return 0;
 }
 
+static int write_volume(cordon_jsonw *w, const cordon_mount_spec *mount, cordon_err *err)
+{
+    static const char *const options[] = {"rw", "rprivate", "nosuid", "nodev", "noexec", "nocopy"};
+    if (podman_need_volume(mount->source, err) != 0)
+        return -1;
+    if (mount->read_only)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "volume \"%s\" must be writable",
+                           CORDON_QUOTE(mount->target));
+    cordon_jsonw_begin_object(w, NULL);
+    cordon_jsonw_string(w, "Name", mount->source);
+    cordon_jsonw_string(w, "Dest", mount->target);
+    write_texts(w, "Options", (cordon_texts){.items = options, .count = COUNT(options)});
+    cordon_jsonw_end_object(w);
+    return 0;
+}
+
+static int write_volumes(cordon_jsonw *w, const cordon_container_spec *spec, cordon_err *err)
+{
+    cordon_jsonw_begin_array(w, "volumes");
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        if (spec->mounts[i].type == CORDON_MOUNT_VOLUME &&
+            write_volume(w, &spec->mounts[i], err) != 0)
+            return -1;
+    }
+    cordon_jsonw_end_array(w);
+    return 0;
+}
+
 static int write_mounts(cordon_jsonw *w, const cordon_container_spec *spec, cordon_err *err)
 {
     cordon_jsonw_begin_array(w, "mounts");
     for (size_t i = 0; i < spec->mount_count; i++) {
         const cordon_mount_spec *mount = &spec->mounts[i];
-        if (mount->type == CORDON_MOUNT_IMAGE)
+        if (mount->type == CORDON_MOUNT_IMAGE || mount->type == CORDON_MOUNT_VOLUME)
             continue;
         if (mount->type != CORDON_MOUNT_BIND && mount->type != CORDON_MOUNT_TMPFS)
             return CORDON_FAIL(err, CORDON_ERR_INVALID,
@@ -288,7 +315,7 @@ static int write_mounts(cordon_jsonw *w, const cordon_container_spec *spec, cord
             return -1;
     }
     cordon_jsonw_end_array(w);
-    return 0;
+    return write_volumes(w, spec, err);
 }
 
 static void write_group(cordon_jsonw *w, const char *key, const char *first, int64_t first_value,
@@ -425,6 +452,30 @@ int podman_encode_container(const cordon_container_spec *spec, cordon_buf *out, 
     cordon_jsonw_init(&w, out);
     cordon_jsonw_begin_object(&w, NULL);
     if (write_container(&w, spec, err) != 0)
+        return -1;
+    cordon_jsonw_end_object(&w);
+    return cordon_jsonw_finish(&w, err);
+}
+
+int podman_encode_volume(const cordon_volume_spec *spec, cordon_buf *out, cordon_err *err)
+{
+    cordon_auto(cordon_buf) options = cordon_buf_make(128);
+    cordon_jsonw w;
+    if (podman_need_volume(spec->name, err) != 0 ||
+        cordon_buf_printf(&options, err, CORDON_VOLUME_OPTIONS, (long long)spec->blocks) != 0)
+        return -1;
+    if (spec->blocks <= 0)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "a volume without a bound");
+    cordon_jsonw_init(&w, out);
+    cordon_jsonw_begin_object(&w, NULL);
+    cordon_jsonw_string(&w, "Name", spec->name);
+    cordon_jsonw_string(&w, "Driver", "local");
+    cordon_jsonw_begin_object(&w, "Options");
+    cordon_jsonw_string(&w, "type", "tmpfs");
+    cordon_jsonw_string(&w, "device", "tmpfs");
+    cordon_jsonw_string(&w, "o", cordon_buf_text(&options));
+    cordon_jsonw_end_object(&w);
+    if (write_map(&w, "Label", spec->labels, err) != 0)
         return -1;
     cordon_jsonw_end_object(&w);
     return cordon_jsonw_finish(&w, err);

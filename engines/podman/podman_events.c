@@ -14,11 +14,11 @@
 int podman_events_open(void *impl, int64_t since_s, cordon_deadline dl, cordon_stream **ret_stream,
                        cordon_err *err)
 {
-    static const char *const types[] = {"container", "network"};
+    static const char *const types[] = {"container", "network", "volume"};
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     if (cordon_buf_printf(&path, err, "/events?stream=true&since=%lld%s&", (long long)since_s,
                           since_s == 0 ? "s" : "") != 0 ||
-        podman_add_filter(&path, "type", types, 2, err) != 0)
+        podman_add_filter(&path, "type", types, 3, err) != 0)
         return -1;
     podman_request request = {
         .what = "open the event stream",

@@ -20,7 +20,8 @@
 /* libpod's 304: somebody else was there before us */
 #define STATE_UNCHANGED "it is in that state already"
 
-#define ON_ANYTHING (PODMAN_ON_CONTAINER | PODMAN_ON_NETWORK | PODMAN_ON_IMAGE | PODMAN_ON_BINDS)
+#define ON_ANYTHING                                                                                \
+    (PODMAN_ON_CONTAINER | PODMAN_ON_NETWORK | PODMAN_ON_IMAGE | PODMAN_ON_BINDS | PODMAN_ON_VOLUME)
 
 /*
  * cause     libpod's own error value (libpod/define/errors.go and its libraries), or
@@ -39,6 +40,9 @@ static const meaning meanings[] = {
     /* of a container that is not there: libpod takes the id to its storage library as it is */
     {"layer not known", NULL, PODMAN_ON_FILES, CORDON_ERR_NOTFOUND},
     {"network not found", NULL, PODMAN_ON_NETWORK, CORDON_ERR_NOTFOUND},
+    {"no such volume", NULL, PODMAN_ON_VOLUME, CORDON_ERR_NOTFOUND},
+    {"volume is being used", NULL, PODMAN_ON_VOLUME, CORDON_ERR_CONFLICT},
+    {"volume already exists", NULL, PODMAN_ON_VOLUME, CORDON_ERR_CONFLICT},
     {"image not known", NULL, PODMAN_ON_IMAGE, CORDON_ERR_NOTFOUND},
     {"that name is already in use", NULL, PODMAN_ON_CONTAINER, CORDON_ERR_CONFLICT},
     {"network already exists", NULL, PODMAN_ON_NETWORK, CORDON_ERR_CONFLICT},

@@ -57,6 +57,7 @@ typedef enum podman_subject {
     PODMAN_ON_BINDS = 1 << 3,   /* host paths, at create and start */
     PODMAN_ON_REMOVAL = 1 << 4, /* the end of a container */
     PODMAN_ON_FILES = 1 << 5,   /* what has changed of a container's files */
+    PODMAN_ON_VOLUME = 1 << 6,
 } podman_subject;
 
 /*
@@ -99,6 +100,9 @@ int podman_stream(podman *engine, const podman_request *request, cordon_deadline
 /* INVALID unless id is 64 lower-case hex digits. */
 int podman_need_id(const char *id, cordon_err *err) __attribute__((warn_unused_result));
 
+/* INVALID unless name is one that a volume may have (podman_volume.c). */
+int podman_need_volume(const char *name, cordon_err *err) __attribute__((warn_unused_result));
+
 /*
  * After a change that libpod confirmed in words we cannot read: INDETERMINATE instead of
  * PROTOCOL, so that core looks the object up. Always -1.
@@ -115,6 +119,8 @@ const char *podman_bare_id(const char *text);
 /* Specifications as libpod wants them; pure. INVALID for what cannot be said exactly. */
 int podman_encode_network(const cordon_network_spec *spec, cordon_buf *out, cordon_err *err)
     __attribute__((warn_unused_result));
+int podman_encode_volume(const cordon_volume_spec *spec, cordon_buf *out, cordon_err *err)
+    __attribute__((warn_unused_result));
 int podman_encode_connect(const char *container_id, const cordon_endpoint_spec *endpoint,
                           cordon_buf *out, cordon_err *err) __attribute__((warn_unused_result));
 int podman_encode_container(const cordon_container_spec *spec, cordon_buf *out, cordon_err *err)
@@ -129,6 +135,9 @@ cordon_network_create_fn podman_network_create;
 cordon_network_inspect_fn podman_network_inspect;
 cordon_network_connect_fn podman_network_connect;
 cordon_network_remove_fn podman_network_remove;
+cordon_volume_create_fn podman_volume_create;
+cordon_volume_inspect_fn podman_volume_inspect;
+cordon_volume_remove_fn podman_volume_remove;
 cordon_container_create_fn podman_container_create;
 cordon_container_inspect_fn podman_container_inspect;
 cordon_container_attach_fn podman_container_attach;

@@ -222,15 +222,30 @@ int podman_network_remove(void *impl, const char *id, cordon_deadline dl, cordon
     return read_removed(&answer.body, id, err);
 }
 
+static const char *list_start(cordon_object_type type)
+{
+    switch (type) {
+    case CORDON_OBJECT_CONTAINER:
+        return "/containers/json?all=true&";
+    case CORDON_OBJECT_NETWORK:
+        return "/networks/json?";
+    case CORDON_OBJECT_VOLUME:
+        return "/volumes/json?";
+    case CORDON_OBJECT_IMAGE:
+    case CORDON_OBJECT_UNKNOWN:
+    default:
+        return NULL;
+    }
+}
+
 int podman_list_by_label(void *impl, cordon_object_type type, const char *label, cordon_deadline dl,
                          cordon_list *ret_list, cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
-    if (type != CORDON_OBJECT_CONTAINER && type != CORDON_OBJECT_NETWORK)
-        return CORDON_FAIL(err, CORDON_ERR_INVALID, "only containers and networks can be listed");
-    const char *start =
-        type == CORDON_OBJECT_NETWORK ? "/networks/json?" : "/containers/json?all=true&";
+    const char *start = list_start(type);
+    if (!start)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "no such objects can be listed");
     if (cordon_buf_append_text(&path, start, err) != 0 ||
         (label != NULL && podman_add_filter(&path, "label", &label, 1, err) != 0))
         return -1;

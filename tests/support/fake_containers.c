@@ -22,6 +22,11 @@ static int container_room(fake_engine *fake, const cordon_container_spec *spec, 
         if (!fake_find_network(fake, spec->endpoints[i].network_id))
             return fake_not_found("network", err);
     }
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        if (spec->mounts[i].type == CORDON_MOUNT_VOLUME &&
+            !fake_find_volume(fake, spec->mounts[i].source))
+            return fake_not_found("volume", err);
+    }
     for (size_t i = 0; i < fake->container_count; i++) {
         const fake_container *c = fake->containers[i];
         if (c->there && strcmp(c->spec.name, spec->name) == 0)
@@ -344,6 +349,11 @@ int fake_list_by_label(void *impl, cordon_object_type type, const char *label, c
         const fake_network *n = s.fake->networks[i];
         if (rc == 0 && n->there)
             rc = list_one(&list, n->id, n->spec.name, n->spec.labels, label, err);
+    }
+    for (size_t i = 0; type == CORDON_OBJECT_VOLUME && i < s.fake->volume_count; i++) {
+        const fake_volume *v = s.fake->volumes[i];
+        if (rc == 0 && v->there)
+            rc = list_one(&list, v->spec.name, v->spec.name, v->spec.labels, label, err);
     }
     fake_unlock(s.fake);
     if (fake_leave(&s, rc, err) != 0)

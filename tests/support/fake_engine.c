@@ -69,6 +69,10 @@ void fake_engine_free(fake_engine *fake)
         fake_arena_clear(&fake->networks[i]->arena);
         free(fake->networks[i]);
     }
+    for (size_t i = 0; i < fake->volume_count; i++) {
+        fake_arena_clear(&fake->volumes[i]->arena);
+        free(fake->volumes[i]);
+    }
     stream_pairs_free(fake->pairs);
     fake_arena_clear(&fake->log_texts);
     fake_arena_clear(&fake->event_log);
@@ -336,6 +340,8 @@ static int fake_serve(const char *program, const char *socket_path, char ***ret_
         .image_remove = fake_image_remove, .image_list = fake_image_list,                          \
         .network_create = fake_network_create, .network_inspect = fake_network_inspect,            \
         .network_connect = fake_network_connect, .network_remove = fake_network_remove,            \
+        .volume_create = fake_volume_create, .volume_inspect = fake_volume_inspect,                \
+        .volume_remove = fake_volume_remove,                                                       \
         .container_create = fake_container_create, .container_inspect = fake_container_inspect,    \
         .container_attach = fake_container_attach, .container_prepare = fake_container_prepare,    \
         .container_runtime = fake_container_runtime, .container_start = fake_container_start,      \

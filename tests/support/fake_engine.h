@@ -57,6 +57,9 @@ typedef enum fake_op {
     FAKE_NETWORK_INSPECT,
     FAKE_NETWORK_CONNECT,
     FAKE_NETWORK_REMOVE,
+    FAKE_VOLUME_CREATE,
+    FAKE_VOLUME_INSPECT,
+    FAKE_VOLUME_REMOVE,
     FAKE_CONTAINER_CREATE,
     FAKE_CONTAINER_INSPECT,
     FAKE_CONTAINER_ATTACH,
@@ -108,6 +111,7 @@ typedef struct fake_lies {
     void (*engine)(void *context, cordon_engine_facts *facts);
     void (*image)(void *context, cordon_image_facts *facts);
     void (*network)(void *context, const char *role, unsigned nth, cordon_network_facts *facts);
+    void (*volume)(void *context, unsigned nth, cordon_volume_facts *facts);
     void (*container)(void *context, const char *role, unsigned nth, cordon_container_facts *facts);
     void (*runtime)(void *context, const char *role, cordon_runtime_facts *facts);
     /* The gate's report: "key=value" items, to be changed in place. */
@@ -185,12 +189,14 @@ void fake_engine_emit(fake_engine *fake, const char *role, cordon_event_action a
                       const char *raw_action);
 /* The daemon closes its event streams. */
 void fake_engine_end_events(fake_engine *fake);
-/* A foreign container joins the network of this role. */
+/* A foreign container joins the network, or has the volume, of this role. */
 void fake_engine_intrude(fake_engine *fake, const char *role);
 /* The container of this role gets another name, and an event tells of it. name is borrowed. */
 void fake_engine_rename(fake_engine *fake, const char *role, const char *name);
 /* A file is put into the container of this role, and no event tells of it. path is borrowed. */
 void fake_engine_upload(fake_engine *fake, const char *role, const char *path);
+/* What lies in the volume's place is another file system from now on, and no event tells of it. */
+void fake_engine_remount(fake_engine *fake);
 /* The object of this role is removed behind the run's back. */
 void fake_engine_vanish(fake_engine *fake, const char *role);
 
@@ -212,7 +218,7 @@ fake_call fake_engine_call(fake_engine *fake, size_t index);
 /* Calls of this operation on this role (NULL: any). */
 unsigned fake_engine_count(fake_engine *fake, fake_op op, const char *role);
 
-/* Containers and networks that exist now. */
+/* Containers, networks and volumes that exist now. */
 size_t fake_engine_left(fake_engine *fake);
 
 /* The first breach of the contract, or NULL. */

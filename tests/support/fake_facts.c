@@ -180,6 +180,8 @@ static int mount_options(const cordon_mount_spec *spec, cordon_fact_list *option
     cordon_fact_list_known(options);
     if (spec->type == CORDON_MOUNT_BIND)
         return cordon_fact_list_add(options, "nonrecursive", err);
+    if (spec->type == CORDON_MOUNT_VOLUME)
+        return cordon_fact_list_add(options, "nocopy", err);
     if (spec->type != CORDON_MOUNT_TMPFS)
         return 0;
     if (cordon_fact_list_addf(options, err, "mode=%o", spec->mode_octal) != 0 ||

@@ -31,6 +31,7 @@ void fake_arena_clear(fake_arena *arena);
 
 /* Whole copies of what core handed over for the time of a call. */
 cordon_container_spec fake_keep_container(fake_arena *arena, const cordon_container_spec *spec);
+cordon_volume_spec fake_keep_volume(fake_arena *arena, const cordon_volume_spec *spec);
 cordon_network_spec fake_keep_network(fake_arena *arena, const cordon_network_spec *spec);
 
 /* config and name are what an archive had; "" for the image that a fresh fake holds. */
@@ -49,6 +50,19 @@ typedef struct fake_network {
     unsigned inspects;
     bool intruder;
 } fake_network;
+
+#define FAKE_INTRUDER     "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
+#define FAKE_VOLUME_PLACE "/fake/volumes/scratch/_data"
+
+typedef struct fake_volume {
+    bool there;
+    char role[FAKE_ROLE_SIZE];
+    fake_arena arena;
+    cordon_volume_spec spec;
+    const char *created_at; /* NULL: as ever */
+    unsigned inspects;
+    bool intruder;
+} fake_volume;
 
 /* peer is the daemon's end of the attached streams, -1 without. */
 typedef struct fake_container {
@@ -84,6 +98,9 @@ struct fake_engine {
     size_t image_count;
     fake_network *networks[FAKE_OBJECTS_MAX];
     size_t network_count;
+    fake_volume *volumes[FAKE_OBJECTS_MAX];
+    size_t volume_count;
+    unsigned remounts;
     fake_container *containers[FAKE_OBJECTS_MAX];
     size_t container_count;
     int event_peers[FAKE_STREAMS_MAX];
@@ -131,6 +148,8 @@ void fake_complain(fake_engine *fake, const char *format, ...)
 fake_container *fake_find_container(fake_engine *fake, const char *id);
 fake_network *fake_find_network(fake_engine *fake, const char *id);
 fake_container *fake_container_of_role(fake_engine *fake, const char *role);
+fake_volume *fake_find_volume(fake_engine *fake, const char *name);
+fake_volume *fake_volume_of_role(fake_engine *fake, const char *role);
 fake_network *fake_network_of_role(fake_engine *fake, const char *role);
 
 /* With the lock held: one event to whoever listens. */
@@ -199,6 +218,9 @@ cordon_network_create_fn fake_network_create;
 cordon_network_inspect_fn fake_network_inspect;
 cordon_network_connect_fn fake_network_connect;
 cordon_network_remove_fn fake_network_remove;
+cordon_volume_create_fn fake_volume_create;
+cordon_volume_inspect_fn fake_volume_inspect;
+cordon_volume_remove_fn fake_volume_remove;
 cordon_container_create_fn fake_container_create;
 cordon_container_inspect_fn fake_container_inspect;
 cordon_container_attach_fn fake_container_attach;

@@ -50,6 +50,14 @@ cordon_network_spec fake_keep_network(fake_arena *arena, const cordon_network_sp
     return kept;
 }
 
+cordon_volume_spec fake_keep_volume(fake_arena *arena, const cordon_volume_spec *spec)
+{
+    cordon_volume_spec kept = *spec;
+    kept.name = fake_keep(arena, spec->name);
+    kept.labels = keep_texts(arena, spec->labels);
+    return kept;
+}
+
 static void keep_mounts(fake_arena *arena, const cordon_container_spec *spec,
                         cordon_container_spec *kept)
 {

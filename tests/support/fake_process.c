@@ -421,13 +421,27 @@ static void *proxy_main(void *argument)
     return NULL;
 }
 
+/* Does nothing until it is told to end. */
+static void *keeper_main(void *argument)
+{
+    fake_container *c = argument;
+    fake_outside(true);
+    int signal_number = await_signal(c, false);
+    finish(c, signal_number == SIGTERM ? 0 : 128 + signal_number);
+    return NULL;
+}
+
 /* --- Start and stop ------------------------------------------------------------------------ */
 
 int fake_process_start(fake_container *container, cordon_err *err)
 {
     bool proxy = strcmp(container->role, "proxy") == 0;
-    int failed =
-        pthread_create(&container->thread, NULL, proxy ? proxy_main : step_main, container);
+    bool keeper = strcmp(container->role, "keeper") == 0;
+    int failed = pthread_create(&container->thread, NULL,
+                                proxy    ? proxy_main
+                                : keeper ? keeper_main
+                                         : step_main,
+                                container);
     if (failed != 0)
         return CORDON_FAIL_ERRNO(err, failed, "fake process");
     container->threaded = true;

@@ -125,7 +125,12 @@ static int add_mounts(const cordon_container_spec *spec, cordon_fact_list *facts
 {
     for (size_t i = 0; i < spec->mount_count; i++) {
         const cordon_mount_spec *mount = &spec->mounts[i];
-        bool memory = mount->type == CORDON_MOUNT_TMPFS;
+        bool volume = mount->type == CORDON_MOUNT_VOLUME;
+        bool memory = mount->type == CORDON_MOUNT_TMPFS || volume;
+        char bound[64] = "rw";
+        if (volume)
+            (void)snprintf(bound, sizeof bound, "rw,size=%lldk",
+                           (long long)(mount->size_bytes / 1024));
         /* An image mount is an overlay that is read-only as a file system. */
         bool image = mount->type == CORDON_MOUNT_IMAGE;
         if (cordon_fact_list_addf(facts, err, "mount=%s\t%s\t%s,nosuid,nodev%s\t%s\t%s\t/",
@@ -134,7 +139,7 @@ static int add_mounts(const cordon_container_spec *spec, cordon_fact_list *facts
                                   : image ? "overlay"
                                           : "ext4",
                                   mount->read_only ? "ro" : "rw", mount->no_exec ? ",noexec" : "",
-                                  image ? "ro" : "rw",
+                                  image ? "ro" : bound,
                                   memory  ? "tmpfs"
                                   : image ? "overlay"
                                           : "/dev/sda1") != 0)
@@ -144,10 +149,15 @@ static int add_mounts(const cordon_container_spec *spec, cordon_fact_list *facts
 }
 
 /* Of a folder that is not there: device and inode 0, as in a plan that names none. */
-static int add_folders(const cordon_container_spec *spec, cordon_fact_list *facts, cordon_err *err)
+static int add_folders(const fake_container *container, cordon_fact_list *facts, cordon_err *err)
 {
+    const cordon_container_spec *spec = &container->spec;
     for (size_t i = 0; i < spec->mount_count; i++) {
         struct stat st = {0};
+        if (spec->mounts[i].type == CORDON_MOUNT_VOLUME &&
+            cordon_fact_list_addf(facts, err, "folder=%s 0:%u 1", spec->mounts[i].target,
+                                  100 + container->fake->remounts) != 0)
+            return -1;
         if (spec->mounts[i].type != CORDON_MOUNT_BIND)
             continue;
         if (stat(spec->mounts[i].source, &st) < 0)
@@ -217,7 +227,7 @@ int fake_report(const fake_container *container, cordon_fact_list *ret_facts, co
     const cordon_container_spec *spec = &container->spec;
     if (add_ids(spec, &facts, err) != 0 || add_constant(&facts, err) != 0 ||
         add_process(spec, &facts, err) != 0 || add_mounts(spec, &facts, err) != 0 ||
-        add_folders(spec, &facts, err) != 0 || add_network(container, &facts, err) != 0 ||
+        add_folders(container, &facts, err) != 0 || add_network(container, &facts, err) != 0 ||
         add_sysctls(spec, &facts, err) != 0 || add_cgroup(spec, &facts, err) != 0)
         return -1;
     *ret_facts = facts;

@@ -22,6 +22,7 @@
  * deadline_ms  of the run; 0: long enough for any test
  * grace        "0s", "10s": between TERM and KILL; NULL: "10s"
  * output       limits.output; NULL: "1MiB"
+ * steps        how many there are, all of the same command; 0: one
  * image        of the invocation; NULL: the configuration's
  * unpinned     the configuration names no image
  * lock         text of the lock file that the configuration names; "" for none that is there, NULL
@@ -31,6 +32,7 @@ typedef struct fake_run_options {
     bool podman;
     bool probe;
     bool worktree;
+    size_t steps;
     int64_t deadline_ms;
     const char *grace;
     const char *output;

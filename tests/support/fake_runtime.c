@@ -111,6 +111,13 @@ static int take_shared(const fake_container *c, cordon_runtime_facts *f, cordon_
     shown.mounts = (cordon_mount_facts){0};
     shown.ulimits = (cordon_fact_list){0};
     for (size_t i = 0; i < f->mounts.count; i++) {
+        if (f->mounts.items[i].type == CORDON_MOUNT_VOLUME) {
+            f->mounts.items[i].type = CORDON_MOUNT_BIND;
+            if (cordon_fact_text_set(&f->mounts.items[i].propagation, "rprivate", err) != 0 ||
+                cordon_fact_list_add(&f->mounts.items[i].options, "noexec", err) != 0 ||
+                cordon_fact_text_set(&f->mounts.items[i].source, FAKE_VOLUME_PLACE, err) != 0)
+                return -1;
+        }
         if (f->mounts.items[i].type == CORDON_MOUNT_BIND &&
             (cordon_fact_list_add(&f->mounts.items[i].options, "nosuid", err) != 0 ||
              cordon_fact_list_add(&f->mounts.items[i].options, "nodev", err) != 0))

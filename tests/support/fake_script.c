@@ -56,6 +56,9 @@ const char *fake_op_name(fake_op op)
         [FAKE_NETWORK_INSPECT] = "network_inspect",
         [FAKE_NETWORK_CONNECT] = "network_connect",
         [FAKE_NETWORK_REMOVE] = "network_remove",
+        [FAKE_VOLUME_CREATE] = "volume_create",
+        [FAKE_VOLUME_INSPECT] = "volume_inspect",
+        [FAKE_VOLUME_REMOVE] = "volume_remove",
         [FAKE_CONTAINER_CREATE] = "container_create",
         [FAKE_CONTAINER_INSPECT] = "container_inspect",
         [FAKE_CONTAINER_ATTACH] = "container_attach",
@@ -177,6 +180,9 @@ void fake_engine_emit(fake_engine *fake, const char *role, cordon_event_action a
     fake_lock(fake);
     const fake_container *c = fake_container_of_role(fake, role);
     const fake_network *n = fake_network_of_role(fake, role);
+    const fake_volume *v = fake_volume_of_role(fake, role);
+    if (v)
+        fake_event(fake, CORDON_OBJECT_VOLUME, action, v->spec.name, NULL, raw_action, 0);
     if (c)
         fake_event(fake, CORDON_OBJECT_CONTAINER, action, c->id, NULL, raw_action, 0);
     if (n)
@@ -199,8 +205,11 @@ void fake_engine_intrude(fake_engine *fake, const char *role)
 {
     fake_lock(fake);
     fake_network *n = fake_network_of_role(fake, role);
+    fake_volume *v = fake_volume_of_role(fake, role);
     if (n)
         n->intruder = true;
+    if (v)
+        v->intruder = true;
     fake_unlock(fake);
 }
 
@@ -228,8 +237,11 @@ void fake_engine_vanish(fake_engine *fake, const char *role)
     fake_lock(fake);
     fake_container *c = fake_container_of_role(fake, role);
     fake_network *n = fake_network_of_role(fake, role);
+    fake_volume *v = fake_volume_of_role(fake, role);
     if (n)
         n->there = false;
+    if (v)
+        v->there = false;
     fake_unlock(fake);
     if (c)
         fake_process_stop(c);
@@ -277,6 +289,8 @@ size_t fake_engine_left(fake_engine *fake)
         left += fake->containers[i]->there;
     for (size_t i = 0; i < fake->network_count; i++)
         left += fake->networks[i]->there;
+    for (size_t i = 0; i < fake->volume_count; i++)
+        left += fake->volumes[i]->there;
     fake_unlock(fake);
     return left;
 }

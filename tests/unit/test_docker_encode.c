@@ -136,7 +136,7 @@ static void what_docker_cannot_do_is_refused_before_it_is_asked(void)
     static const cordon_mount_spec image[] = {
         {.type = CORDON_MOUNT_IMAGE, .source = ID_I, .target = "/image", .read_only = true}};
     static const cordon_mount_spec volume[] = {
-        {.type = CORDON_MOUNT_VOLUME, .source = "v", .target = "/v"}};
+        {.type = CORDON_MOUNT_VOLUME, .source = "../v", .target = "/v"}};
     cordon_auto(cordon_buf) out = cordon_buf_make(1 << 16);
     cordon_err err = CORDON_ERR_INIT;
     cordon_container_spec spec = sample();
@@ -149,7 +149,7 @@ static void what_docker_cannot_do_is_refused_before_it_is_asked(void)
     CHECK_FAILS(docker_encode_container(&spec, &out, &err), err, CORDON_ERR_UNSUPPORTED, "image");
     spec.mounts = volume;
     err = (cordon_err)CORDON_ERR_INIT;
-    CHECK_FAILS(docker_encode_container(&spec, &out, &err), err, CORDON_ERR_INVALID, "/v");
+    CHECK_FAILS(docker_encode_container(&spec, &out, &err), err, CORDON_ERR_INVALID, "../v");
 }
 
 static void names_are_no_ids(void)

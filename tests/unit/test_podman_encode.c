@@ -206,7 +206,7 @@ static void what_cannot_be_said_exactly_is_invalid(void)
     cordon_container_spec specs[9];
     const char *parts[] = {"given twice",   "not KEY=VALUE", "not a full id",
                            "not a full id", "read-only",     "multiples",
-                           "a type that",   "below zero",    "user namespace"};
+                           "a volume's",    "below zero",    "user namespace"};
     for (size_t i = 0; i < COUNT(specs); i++)
         specs[i] = step_spec();
     specs[0].environment = (cordon_texts){twice, COUNT(twice)};
@@ -218,7 +218,7 @@ static void what_cannot_be_said_exactly_is_invalid(void)
     specs[4].mounts = &bad;
     specs[4].mount_count = 1;
     specs[5].limits.nano_cpus = 1;
-    cordon_mount_spec volume = {.type = CORDON_MOUNT_VOLUME, .source = "v", .target = "/v"};
+    cordon_mount_spec volume = {.type = CORDON_MOUNT_VOLUME, .source = "../v", .target = "/v"};
     specs[6].mounts = &volume;
     specs[6].mount_count = 1;
     specs[7].limits.pids = -1;

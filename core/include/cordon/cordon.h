@@ -270,6 +270,24 @@ CORDON_PUBLIC int cordon_invocation_run(cordon_invocation *invocation,
                                         const cordon_command *command, const cordon_io *io,
                                         cordon_receipt **ret_receipt, cordon_err *err) CORDON_CHECK;
 
+/* Most steps of one invocation. */
+#define CORDON_STEPS_MAX 16
+
+/*
+ * The same for several commands, one step after another. They share home and temp: a scratch in
+ * memory of the configured bound (limits.scratch), which lives as long as the invocation does,
+ * held between the steps by a container of the invocation's own. Each step is validated, released
+ * and removed for itself; all of them share the deadline, the output's bound and the secrets. The
+ * first step that does not exit with 0 is the last one, and the receipt's result is that of the
+ * last step that ran. An agent after an agent goes on with its session, where its CLI can.
+ * @param count  1 to CORDON_STEPS_MAX; one is the same as cordon_invocation_run. INVALID for
+ *               another count, and for the probe among several
+ */
+CORDON_PUBLIC int cordon_invocation_run_steps(cordon_invocation *invocation,
+                                              const cordon_command *const *commands, size_t count,
+                                              const cordon_io *io, cordon_receipt **ret_receipt,
+                                              cordon_err *err) CORDON_CHECK;
+
 /* --- Receipt --------------------------------------------------------------------------------- */
 
 typedef enum cordon_result_kind {

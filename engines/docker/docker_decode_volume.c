@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET /volumes/{name} to facts. */
+#include "docker_decode_internal.h"
+
+#define FIELD(key, kind, fact, null)                                                               \
+    {                                                                                              \
+        key, CORDON_READ_##kind, offsetof(cordon_volume_facts, fact), CORDON_NULL_##null           \
+    }
+
+static const cordon_factread_field volume_fields[] = {
+    FIELD("Driver", TEXT, driver, UNKNOWN),
+    FIELD("Scope", TEXT, scope, UNKNOWN),
+    FIELD("Mountpoint", TEXT, place, UNKNOWN),
+    FIELD("CreatedAt", TEXT, created_at, UNKNOWN),
+    FIELD("Options", MAP, options, EMPTY),
+    FIELD("Labels", MAP, labels, EMPTY),
+};
+
+/* Nothing is passed over: what Docker shows beyond the fields is unmodelled. */
+static int read_volume(cordon_json root, cordon_volume_facts *facts, cordon_err *err)
+{
+    const char *name = NULL;
+    if (cordon_json_need_string(root, "Name", &name, err) != 0 ||
+        cordon_fact_text_set(&facts->name, name, err) != 0 ||
+        cordon_factread_fields(root, volume_fields, DOCKER_COUNT(volume_fields), facts, err) != 0)
+        return -1;
+    return cordon_factread_leftovers(root, NULL, 0, &facts->unmodelled, err);
+}
+
+int docker_decode_volume(const void *json, size_t length, cordon_volume_facts *ret_facts,
+                         cordon_err *err)
+{
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_auto(cordon_volume_facts) facts = {0};
+    cordon_json root = {0};
+    if (docker_parse_object(json, length, &doc, &root, err) != 0 ||
+        read_volume(root, &facts, err) != 0)
+        return -1;
+    *ret_facts = facts;
+    facts = (cordon_volume_facts){0};
+    return 0;
+}
+
+/* {"Volumes": [...] or null, "Warnings": null}; a volume's name is its id. */
+int docker_decode_volumes(const void *json, size_t length, cordon_list *ret_list, cordon_err *err)
+{
+    static const cordon_factread_field fields[] = {
+        {"Labels", CORDON_READ_MAP, offsetof(cordon_listed, labels), CORDON_NULL_EMPTY},
+        {"Name", CORDON_READ_TEXT, offsetof(cordon_listed, name), CORDON_NULL_UNKNOWN},
+    };
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_auto(cordon_list) list = {0};
+    cordon_json root = {0};
+    cordon_json_place place = {0};
+    if (docker_parse_object(json, length, &doc, &root, err) != 0 ||
+        cordon_json_get_array(root, "Volumes", &place, err) != 0)
+        return -1;
+    if (place.has == CORDON_JSON_ABSENT)
+        return cordon_json_fail(root, err, "no list of volumes");
+    cordon_json_iter it = docker_items(place);
+    size_t count = place.has == CORDON_JSON_PRESENT ? cordon_json_count(place.value) : 0;
+    list.items = calloc(count > 0 ? count : 1, sizeof *list.items);
+    if (!list.items)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    while (cordon_json_next(&it)) {
+        cordon_listed *listed = &list.items[list.count++];
+        const char *name = NULL;
+        if (cordon_json_need_string(it.value, "Name", &name, err) != 0 ||
+            cordon_fact_text_set(&listed->id, name, err) != 0 ||
+            cordon_factread_fields(it.value, fields, 2, listed, err) != 0)
+            return -1;
+    }
+    *ret_list = list;
+    list = (cordon_list){0};
+    return 0;
+}
