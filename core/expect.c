@@ -349,11 +349,7 @@ static int expect_volume_later(const cordon_run_ids *ids, const cordon_volume_fa
     if (ids->step[0] != '\0' && cordon_fact_list_add(&facts->users, ids->step, err) != 0)
         return -1;
     cordon_fact_list_sort(&facts->users);
-    if (first->place != NULL && cordon_fact_text_set(&facts->place, first->place, err) != 0)
-        return -1;
-    return first->created_at != NULL
-               ? cordon_fact_text_set(&facts->created_at, first->created_at, err)
-               : 0;
+    return first->place != NULL ? cordon_fact_text_set(&facts->place, first->place, err) : 0;
 }
 
 int cordon_expect_volume(const cordon_plan *plan, const cordon_run_ids *ids,

@@ -112,12 +112,8 @@ int cordon_owner_init(cordon_owner *ret_owner, uint32_t uid, cordon_err *err)
         return -1;
     owner_fill(&ids, ret_owner);
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
-        char unique[CORDON_OWNER_HEX + 1];
-
-        if (cordon_random_hex(unique, CORDON_OWNER_HEX, err) != 0)
+        if (owner_name((cordon_role)role, &ret_owner->badges[role], err) != 0)
             return -1;
-        (void)snprintf(ret_owner->badges[role].name, sizeof(ret_owner->badges[role].name),
-                       "cordon-%s-%s", roles[role].name, unique);
     }
     return 0;
 }

@@ -193,7 +193,9 @@ const cordon_rule cordon_volume_rules[] = {
     VOLUME(driver, TEXT, MISMATCH, BOTH),
     VOLUME(scope, TEXT, MISMATCH, BOTH),
     VOLUME(place, TEXT, CHANGED, CORDON_ROUND_RUNNING),
-    VOLUME(created_at, TEXT, CHANGED, CORDON_ROUND_RUNNING),
+    ROW(cordon_volume_facts, created_at, HARMLESS, NONE, 0,
+        .why = "time of day of the engine's host, on Docker that of the folder's last change; that "
+               "it is still the one that was made is in the gate's report"),
     VOLUME(options, SET, MISMATCH, BOTH),
     VOLUME(labels, SET, FOREIGN, BOTH),
     VOLUME(users, SET, FOREIGN, BOTH),

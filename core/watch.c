@@ -206,40 +206,77 @@ static int watch_volume(cordon_watch *watch, const cordon_event *event,
                           err);
 }
 
-/* What is left to tell of a step that the run has removed; its files and networks went with it. */
-static bool watch_is_farewell(const cordon_watch *watch, const cordon_event *event)
+/* The step of before that an event is about; NULL for none. */
+static cordon_watch_past *watch_past(cordon_watch *watch, const cordon_event *event)
 {
-    static const bool farewells[] = {
-        [CORDON_EVENT_DIE] = true,        [CORDON_EVENT_CLEANUP] = true,
-        [CORDON_EVENT_KILL] = true,       [CORDON_EVENT_STOP] = true,
-        [CORDON_EVENT_REMOVE] = true,     [CORDON_EVENT_UNMOUNT] = true,
-        [CORDON_EVENT_DISCONNECT] = true,
-    };
     const char *id = event->type == CORDON_OBJECT_CONTAINER ? event->id : event->container_id;
-    size_t index = (size_t)event->action;
 
-    for (unsigned i = 0; i < watch->retired_count; i++) {
-        if (same_id(id, watch->retired[i]))
-            return index < sizeof(farewells) / sizeof(farewells[0]) && farewells[index];
+    for (unsigned i = 0; i < watch->past_count; i++) {
+        if (same_id(id, watch->past[i].id))
+            return &watch->past[i];
     }
-    return false;
+    return NULL;
 }
 
-static bool watch_is_retired(const cordon_watch *watch, const char *id)
+/* It joined its network once, or Docker's "none", as any step. */
+static bool watch_past_joined(const cordon_watch *watch, cordon_watch_past *past,
+                              const cordon_event *event)
 {
-    for (unsigned i = 0; i < watch->retired_count; i++) {
-        if (same_id(id, watch->retired[i]))
-            return true;
+    for (int role = 0; role < 2; role++) {
+        if (same_id(event->id, watch->networks[role]))
+            return cordon_plan_joins(CORDON_ROLE_STEP, (cordon_role)role) &&
+                   ++past->connects[role] <= 1;
     }
-    return false;
+    return past->alone && ++past->nowhere <= 1;
+}
+
+/* What there is to tell of a step that the run has removed: its life, its end, and what went. */
+static bool watch_past_allows(const cordon_watch *watch, cordon_watch_past *past,
+                              const cordon_event *event)
+{
+    switch (event->action) {
+    case CORDON_EVENT_CREATE:
+    case CORDON_EVENT_INIT:
+    case CORDON_EVENT_OOM:
+    case CORDON_EVENT_MOUNT:
+    case CORDON_EVENT_UNMOUNT:
+    case CORDON_EVENT_DIE:
+    case CORDON_EVENT_CLEANUP:
+    case CORDON_EVENT_STOP:
+    case CORDON_EVENT_REMOVE:
+    case CORDON_EVENT_DISCONNECT:
+        return true;
+    case CORDON_EVENT_ATTACH:
+        return ++past->attaches <= 1;
+    case CORDON_EVENT_START:
+        return ++past->starts <= 1;
+    case CORDON_EVENT_CONNECT:
+        return watch_past_joined(watch, past, event);
+    case CORDON_EVENT_OTHER:
+    case CORDON_EVENT_KILL:
+    case CORDON_EVENT_UPDATE:
+    case CORDON_EVENT_RENAME:
+    case CORDON_EVENT_EXEC:
+    case CORDON_EVENT_COPY:
+    case CORDON_EVENT_PAUSE:
+    case CORDON_EVENT_UNPAUSE:
+    case CORDON_EVENT_RESTART:
+    default:
+        return false;
+    }
 }
 
 void cordon_watch_retire(cordon_watch *watch, bool next_is_alone)
 {
-    (void)snprintf(watch->retired[watch->retired_count++ % CORDON_WATCH_RETIRED_MAX],
-                   sizeof(watch->retired[0]), "%s", watch->step);
-    if (watch->retired_count > CORDON_WATCH_RETIRED_MAX)
-        watch->retired_count = CORDON_WATCH_RETIRED_MAX;
+    cordon_watch_past *past = &watch->past[watch->past_count++];
+
+    (void)snprintf(past->id, sizeof(past->id), "%s", watch->step);
+    past->attaches = watch->attaches[WATCH_STEP];
+    past->starts = watch->starts[WATCH_STEP];
+    past->connects[0] = watch->connects[0][WATCH_STEP];
+    past->connects[1] = watch->connects[1][WATCH_STEP];
+    past->nowhere = watch->nowhere[WATCH_STEP];
+    past->alone = watch->alone;
     watch->attaches[WATCH_STEP] = watch->starts[WATCH_STEP] = watch->nowhere[WATCH_STEP] = 0;
     watch->connects[0][WATCH_STEP] = watch->connects[1][WATCH_STEP] = 0;
     watch->alone = next_is_alone;
@@ -259,13 +296,15 @@ int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refus
 static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
                            cordon_refusal *ret_refusal, cordon_err *err)
 {
-    if (watch_is_farewell(watch, event))
-        return 0;
+    cordon_watch_past *past = watch_past(watch, event);
+
+    if (past != NULL)
+        return watch_past_allows(watch, past, event)
+                   ? 0
+                   : watch_tampered(event->raw_action, watch_name(WATCH_STEP), ret_refusal, err);
     if (event->type == CORDON_OBJECT_CONTAINER) {
         int which = watch_member(watch, event->id);
 
-        if (which == WATCH_NOBODY && watch_is_retired(watch, event->id))
-            return watch_tampered(event->raw_action, watch_name(WATCH_STEP), ret_refusal, err);
 
         if (which != WATCH_NOBODY)
             return watch_container(watch, which, event, ret_refusal, err);

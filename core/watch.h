@@ -19,10 +19,23 @@
 #define CORDON_WATCH_SEEN 128
 
 /* As many steps as one invocation may have. */
-#define CORDON_WATCH_RETIRED_MAX 16
+#define CORDON_WATCH_PAST_MAX 16
 
 /* A daemon that ends its stream again and again is not watched. */
 #define CORDON_WATCH_REOPEN_MAX 16
+
+/*
+ * A step that has ended and that the run itself has removed, or does so now. libpod tells of things
+ * a second after they were: also what the step did before is still counted.
+ */
+typedef struct cordon_watch_past {
+    char id[CORDON_ID_HEX + 1];
+    unsigned attaches;
+    unsigned starts;
+    unsigned connects[2];
+    unsigned nowhere;
+    bool alone;
+} cordon_watch_past;
 
 typedef struct cordon_watch {
     const cordon_engine_ops *ops;
@@ -38,9 +51,8 @@ typedef struct cordon_watch {
     unsigned connects[2][3]; /* by network role, then as above */
     bool alone;              /* the step has no network */
     unsigned nowhere[3];     /* Docker tells of joining its network "none", too */
-    /* Steps that have ended and that the run itself has removed, or does so now. */
-    char retired[CORDON_WATCH_RETIRED_MAX][CORDON_ID_HEX + 1];
-    unsigned retired_count;
+    cordon_watch_past past[CORDON_WATCH_PAST_MAX];
+    unsigned past_count;
     bool step_died;
     bool signalled; /* the run itself has sent a signal */
     int step_exit_code;
@@ -103,7 +115,7 @@ int cordon_watch_check_left(const cordon_watch *watch, cordon_refusal *ret_refus
 
 /*
  * The step has ended and the run removes it: what comes of that is no news. The watch waits for
- * another step, with or without a network.
+ * another step, with or without a network. At most CORDON_WATCH_PAST_MAX times.
  */
 void cordon_watch_retire(cordon_watch *watch, bool next_is_alone);
 

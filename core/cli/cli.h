@@ -71,6 +71,9 @@ enum {
 #define CORDON_CLI_ROW_PROMPT_FILE                                                                 \
     CORDON_CLI_OPTION("--prompt-file", "FILE", CORDON_CLI_FILE, prompt_file,                       \
                       "the same, from a file; - is standard input, as is a - in place of COMMAND")
+#define CORDON_CLI_ROW_STEPS                                                                       \
+    CORDON_CLI_OPTION("--steps", "FILE", CORDON_CLI_FILE, steps,                                   \
+                      "several steps, one after another, in place of a prompt or COMMAND")
 #define CORDON_CLI_ROW_MODEL                                                                       \
     CORDON_CLI_OPTION("--model", "NAME", CORDON_CLI_NAME, model,                                   \
                       "which of its models the agent uses; default: its own choice")

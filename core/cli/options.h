@@ -37,6 +37,7 @@ typedef struct cordon_cli_options {
     const char *prompt;
     const char *prompt_file;
     const char *model;
+    const char *steps;
     int64_t deadline_ms;
     bool approve;
     bool dry_run;

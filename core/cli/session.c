@@ -11,6 +11,7 @@
 #include "kit/error.h"
 #include "prompt.h"
 #include "report.h"
+#include "steps.h"
 
 #define ID_DIGITS 64
 
@@ -74,26 +75,36 @@ static int make_agent(const cordon_cli_options *options, cordon_cli_session *ses
         .prompt = cordon_buf_text(&session->prompt),
         .prompt_length = session->prompt.length,
     };
-    return cordon_command_agent(session->policy, &wanted, &session->command, err);
+    return cordon_command_agent(session->policy, &wanted, &session->commands[0], err);
 }
 
-/* The policy and the command that it makes: nothing here talks to an engine. */
-static int make_command(const cordon_cli_options *options, cordon_cli_session *session,
-                        cordon_err *err)
+static int make_one(const cordon_cli_options *options, cordon_cli_session *session, cordon_err *err)
+{
+    if (cordon_cli_has_prompt(options))
+        return make_agent(options, session, err);
+    if (!options->argv)
+        return cordon_command_probe(session->policy, options->upstream, &session->commands[0], err);
+    if (options->approve &&
+        cordon_policy_approve(session->policy, options->argv, options->argc, err) != 0)
+        return -1;
+    if (cordon_command_runner(session->policy, options->argv, options->argc, &session->commands[0],
+                              err) != 0)
+        return explain_approval(options, err);
+    return 0;
+}
+
+/* The policy and the commands that it makes: nothing here talks to an engine. */
+static int make_commands(const cordon_cli_options *options, cordon_cli_session *session,
+                         cordon_err *err)
 {
     if (cordon_policy_new(session->config, cordon_cli_vendor(options), cordon_cli_phase(options),
                           &session->policy, err) != 0)
         return -1;
-    if (cordon_cli_has_prompt(options))
-        return make_agent(options, session, err);
-    if (!options->argv)
-        return cordon_command_probe(session->policy, options->upstream, &session->command, err);
-    if (options->approve &&
-        cordon_policy_approve(session->policy, options->argv, options->argc, err) != 0)
+    if (options->steps)
+        return cordon_cli_steps_make(options, session, err);
+    if (make_one(options, session, err) != 0)
         return -1;
-    if (cordon_command_runner(session->policy, options->argv, options->argc, &session->command,
-                              err) != 0)
-        return explain_approval(options, err);
+    session->command_count = 1;
     return 0;
 }
 
@@ -163,13 +174,15 @@ int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_
     cordon_cli_session *session = ret_session;
     *session = (cordon_cli_session){0};
     session->prompt = cordon_buf_make_secret(CORDON_CLI_PROMPT_ROOM);
-    if (cordon_cli_has_prompt(options) &&
+    if (options->steps && cordon_cli_steps_read(context, options, &session->prompt, err) != 0)
+        return -1;
+    if (!options->steps && cordon_cli_has_prompt(options) &&
         cordon_cli_read_prompt(context, options, &session->prompt, err) != 0)
         return -1;
     if (cordon_configure(&context->host, options->config, options->worktree, &session->config,
                          err) != 0)
         return -1;
-    if (make_command(options, session, err) != 0 ||
+    if (make_commands(options, session, err) != 0 ||
         cordon_cli_secrets_read(context, options, &session->secrets, err) != 0)
         return -1;
     if (open_engine(context, options, session, err) != 0)
@@ -183,7 +196,8 @@ void cordon_cli_session_clear(cordon_cli_session *session)
 {
     cordon_cli_secrets_clear(&session->secrets);
     cordon_invocation_free(session->invocation);
-    cordon_command_free(session->command);
+    for (size_t i = 0; i < CORDON_STEPS_MAX; i++)
+        cordon_command_free(session->commands[i]);
     cordon_policy_free(session->policy);
     cordon_engine_free(session->engine);
     cordon_config_free(session->config);

@@ -27,7 +27,9 @@
 typedef struct cordon_cli_session {
     cordon_config *config;
     cordon_policy *policy;
-    cordon_command *command;
+    /* One, or those of --steps in their order. */
+    cordon_command *commands[CORDON_STEPS_MAX];
+    size_t command_count;
     cordon_engine *engine;
     cordon_invocation *invocation;
     cordon_cli_secrets secrets;
@@ -36,7 +38,7 @@ typedef struct cordon_cli_session {
 } cordon_cli_session;
 
 /*
- * Opens all of them. With a prompt the command is the vendor's agent, with argv that runner
+ * Opens all of them. With --steps the commands are those of its file, else it is one: with a prompt the command is the vendor's agent, with argv that runner
  * command, else the built-in probe.
  * @param ret_session  set also on failure, to be cleared by the caller
  */

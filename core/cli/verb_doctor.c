@@ -204,11 +204,11 @@ static int plan_image(const examination *e, const char *pin, cordon_err *err)
     if (cordon_policy_new(e->config, CORDON_CLI_VENDOR_DEFAULT, CORDON_CLI_PHASE_DEFAULT,
                           &session.policy, err) != 0 ||
         cordon_policy_approve(session.policy, argv, 1, err) != 0 ||
-        cordon_command_runner(session.policy, argv, 1, &session.command, err) != 0 ||
+        cordon_command_runner(session.policy, argv, 1, &session.commands[0], err) != 0 ||
         cordon_invocation_new(e->engine, e->config, &e->context->host, session.policy, &wanted,
                               &session.invocation, err) != 0)
         return -1;
-    return cordon_invocation_plan_json(session.invocation, session.command, &json, err);
+    return cordon_invocation_plan_json(session.invocation, session.commands[0], &json, err);
 }
 
 static void examine_image(const examination *e, const char *name, const char *pin)

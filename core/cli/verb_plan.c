@@ -36,7 +36,7 @@ static int print_plan(const cordon_cli_context *context, const cordon_cli_option
                            "--: no command follows; write it after \"--\", or leave both out to "
                            "plan the probe");
     if (cordon_cli_session_open(context, options, &session, err) != 0 ||
-        cordon_invocation_plan_json(session.invocation, session.command, &json, err) != 0 ||
+        cordon_invocation_plan_json(session.invocation, session.commands[0], &json, err) != 0 ||
         (options->json ? cordon_cli_outline_or_json(json, true, &out, err)
                        : cordon_cli_outline_folded(json, "checks", &out, err)) != 0)
         return -1;

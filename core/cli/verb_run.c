@@ -20,6 +20,7 @@ static const cordon_cli_option run_options[] = {
     CORDON_CLI_ROW_WORKTREE,
     CORDON_CLI_ROW_PROMPT,
     CORDON_CLI_ROW_PROMPT_FILE,
+    CORDON_CLI_ROW_STEPS,
     CORDON_CLI_ROW_MODEL,
     CORDON_CLI_ROW_APPROVE,
     CORDON_CLI_ROW_IMAGE,
@@ -119,7 +120,9 @@ static int carry_through(run *r, const cordon_cli_session *session, cordon_recei
         io.progress = cordon_cli_events_progress;
         io.progress_context = r->events;
     }
-    return cordon_invocation_run(session->invocation, session->command, &io, ret_receipt, err);
+    return cordon_invocation_run_steps(session->invocation,
+                                       (const cordon_command *const *)session->commands,
+                                       session->command_count, &io, ret_receipt, err);
 }
 
 static void finish_events(run *r)
@@ -179,11 +182,11 @@ static int run_refused(const cordon_cli_context *context, const cordon_cli_optio
 static int run_verb(const cordon_cli_context *context, const cordon_cli_options *options)
 {
     cordon_err err = CORDON_ERR_INIT;
-    if (!options->argv && !cordon_cli_has_prompt(options))
+    if (!options->argv && !options->steps && !cordon_cli_has_prompt(options))
         cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
                        "no command: give the agent a prompt with --prompt, --prompt-file or -, or "
                        "an approved runner command after \"--\"");
-    else if (options->model && !cordon_cli_has_prompt(options))
+    else if (options->model && !options->steps && !cordon_cli_has_prompt(options))
         cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
                        "--model: only an agent has a model; give --prompt, or leave it out");
     else if (options->argv && options->argc == 0)
@@ -198,7 +201,7 @@ static int run_verb(const cordon_cli_context *context, const cordon_cli_options 
 
 const cordon_cli_verb cordon_cli_verb_run = {
     .name = "run",
-    .operands = "(--prompt TEXT | - | -- COMMAND [ARGUMENT...])",
+    .operands = "(--prompt TEXT | - | --steps FILE | -- COMMAND [ARGUMENT...])",
     .summary = "run the vendor's agent, or an approved command, and let it reach nothing else",
     .about =
         "Runs one command in a fresh container: no network but a proxy to the vendor's pinned\n"
@@ -207,7 +210,11 @@ const cordon_cli_verb cordon_cli_verb_run = {
         "command after \"--\", which reaches the container byte for byte, and must equal one of\n"
         "runner.approved in the configuration or be approved here by --approve. Its output is\n"
         "this command's output, its exit status this command's exit status; 124 to 126 are\n"
-        "Cordon's own.\n",
+        "Cordon's own.\n"
+        "\n"
+        "--steps takes several, as a JSON array of {\"prompt\": TEXT} and {\"run\": [WORD, ...]}.\n"
+        "Each has a container of its own; home and temp are the same for all and live as long as\n"
+        "this command. The first step that does not exit with 0 is the last one.\n",
     .takes = CORDON_CLI_TAKES_ARGV,
     .options = run_options,
     .option_count = CORDON_CLI_COUNT(run_options),

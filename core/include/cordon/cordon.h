@@ -279,7 +279,7 @@ CORDON_PUBLIC int cordon_invocation_run(cordon_invocation *invocation,
  * held between the steps by a container of the invocation's own. Each step is validated, released
  * and removed for itself; all of them share the deadline, the output's bound and the secrets. The
  * first step that does not exit with 0 is the last one, and the receipt's result is that of the
- * last step that ran. An agent after an agent goes on with its session, where its CLI can.
+ * last step that ran.
  * @param count  1 to CORDON_STEPS_MAX; one is the same as cordon_invocation_run. INVALID for
  *               another count, and for the probe among several
  */
