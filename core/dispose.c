@@ -245,8 +245,8 @@ static void dispose_found_gone(dispose_branch *branch)
 }
 
 /*
- * A network or volume that is in use is not removed, later either. A container's conflict may be the removal
- * that is under way, and that may be ours.
+ * A network or volume that is in use is not removed, later either. A container's conflict may be
+ * the removal that is under way, and that may be ours.
  */
 static bool dispose_was_declined(const dispose_branch *branch, int result, const cordon_err *err)
 {
@@ -444,9 +444,10 @@ void cordon_run_dispose_step(cordon_run *run)
 {
     dispose_branch branch = dispose_begin(run, CORDON_ROLE_STEP);
 
+    (void)dispose_step(&branch, NULL);
+    /* Not before: Docker tells of a reader that leaves a container which has not ended yet. */
     cordon_stream_close(run->step_stream);
     run->step_stream = NULL;
-    (void)dispose_step(&branch, NULL);
     cordon_dispose_settle(run, &branch.finding);
     /* What is left is told by the end of the run, which tries once more. */
 }

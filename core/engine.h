@@ -34,7 +34,7 @@
 #include "spec.h"
 
 /* Hex characters of a full object id. */
-#define CORDON_ID_HEX 64
+#define CORDON_ID_HEX          64
 #define CORDON_VOLUME_NAME_MAX CORDON_ID_HEX
 
 /* A raw byte stream to or from the daemon; see kit/stream.h for what can be done with it. */
@@ -271,7 +271,8 @@ typedef int cordon_container_log_fn(void *impl, const char *id, size_t limit, co
 typedef int cordon_container_changes_fn(void *impl, const char *id, cordon_deadline dl,
                                         cordon_changes *ret_changes, cordon_err *err);
 
-/* One object that carries a label; a volume's id is its name. labels is the object's whole set, from the list answer. */
+/* One object that carries a label; a volume's id is its name. labels is the object's whole set,
+ * from the list answer. */
 typedef struct cordon_listed {
     char *id;
     char *name;
@@ -287,18 +288,18 @@ void cordon_list_clear(cordon_list *list);
 CORDON_DEFINE_AUTO(cordon_list, cordon_list_clear)
 
 /*
- * Lists containers (in any state), networks or volumes that carry label "key=value"; without a label (NULL)
- * all there are. A hint only: a daemon may ignore the filter; core checks the labels of each.
+ * Lists containers (in any state), networks or volumes that carry label "key=value"; without a
+ * label (NULL) all there are. A hint only: a daemon may ignore the filter; core checks the labels
+ * of each.
  */
 typedef int cordon_list_by_label_fn(void *impl, cordon_object_type type, const char *label,
                                     cordon_deadline dl, cordon_list *ret_list, cordon_err *err);
 
 /*
- * Opens the daemon's event stream for containers, networks and volumes, from now on. Success means the
- * daemon has answered: no later event is missed. Not filtered by label (a label filter would hide
- * network events).
- * since_s: seconds since 1970 by the daemon's clock: what happened from then on is told first, as
- * far as the daemon still knows it; 0: nothing of before.
+ * Opens the daemon's event stream for containers, networks and volumes, from now on. Success means
+ * the daemon has answered: no later event is missed. Not filtered by label (a label filter would
+ * hide network events). since_s: seconds since 1970 by the daemon's clock: what happened from then
+ * on is told first, as far as the daemon still knows it; 0: nothing of before.
  */
 typedef int cordon_events_open_fn(void *impl, int64_t since_s, cordon_deadline dl,
                                   cordon_stream **ret_stream, cordon_err *err);

@@ -22,8 +22,7 @@ bool cordon_volume_is_name(const char *name)
 {
     size_t length = name != NULL ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
 
-    return length > 0 && length <= CORDON_VOLUME_NAME_MAX && name[length] == '\0' &&
-           name[0] != '-';
+    return length > 0 && length <= CORDON_VOLUME_NAME_MAX && name[length] == '\0' && name[0] != '-';
 }
 
 void cordon_list_clear(cordon_list *list)

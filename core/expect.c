@@ -321,7 +321,8 @@ int cordon_expect_network(const cordon_plan *plan, cordon_role role, const cordo
         expect_set(&facts.labels, spec->labels, err) != 0)
         return -1;
     /* SECURITY: the vendor network holds exactly the proxy and the step, nobody else. */
-    if (round == CORDON_ROUND_RUNNING && expect_members(plan, role, ids, &facts.endpoints, err) != 0)
+    if (round == CORDON_ROUND_RUNNING &&
+        expect_members(plan, role, ids, &facts.endpoints, err) != 0)
         return -1;
     *ret_facts = facts;
     facts = (cordon_network_facts){0};

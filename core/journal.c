@@ -127,8 +127,7 @@ static int journal_object(const cordon_journal *journal, cordon_role role, const
     cordon_jsonw_init(&json, &line);
     cordon_jsonw_begin_object(&json, NULL);
     cordon_jsonw_string(&json, "object", cordon_role_name(role));
-    cordon_jsonw_string(&json, "type",
-                        cordon_role_type_name(role));
+    cordon_jsonw_string(&json, "type", cordon_role_type_name(role));
     cordon_jsonw_string(&json, key, value);
     if (gone)
         cordon_jsonw_bool(&json, "gone", true);

@@ -408,8 +408,8 @@ static int make_step(void *context, cordon_err *err)
         return -1;
     cordon_stdcopy_init(&run->step_demux, step_sink, run);
     if (cordon_gate_link_init(&run->link, step_output, run, err) != 0 ||
-        cordon_make_start(run, CORDON_ROLE_STEP, branch->slot, CORDON_ATTACH_STDIN, &run->step_stream,
-                   err) != 0 ||
+        cordon_make_start(run, CORDON_ROLE_STEP, branch->slot, CORDON_ATTACH_STDIN,
+                          &run->step_stream, err) != 0 ||
         step_await_report(run, err) != 0)
         return -1;
     return step_read_report(run, branch->slot, err);

@@ -104,7 +104,7 @@ typedef struct cordon_plan_input {
     uid_t uid; /* of the step's processes, and of what they write */
     gid_t gid;
     bool keep_id;
-    bool shared; /* a volume that several steps share is their home and temp */
+    bool shared;             /* a volume that several steps share is their home and temp */
     unsigned landlock_least; /* the ABI below which the kernel's fence is refused; 0: none is */
     int64_t connect_ms;  /* how long the proxy may take to reach a pinned host; 0: its default */
     int64_t deadline_ms; /* the run's, so the longest that a tunnel can be quiet; 0: no limit */
@@ -131,7 +131,7 @@ typedef struct cordon_plan {
     cordon_mount_spec keeper_mount;
 
     cordon_network_spec networks[2]; /* by network role */
-    cordon_volume_spec scratch; /* where shared */
+    cordon_volume_spec scratch;      /* where shared */
     /* Where the engine has put it on its host; NULL while unknown. Owned. */
     char *scratch_place;
     cordon_container_spec keeper; /* where shared */

@@ -276,8 +276,8 @@ static void write_step(const cordon_step_record *step, cordon_jsonw *json)
 {
     cordon_jsonw_begin_object(json, NULL);
     cordon_jsonw_string(json, "command", step->command);
-    cordon_jsonw_string_or_null(
-        json, "program", step->program[0] != '\0' ? CORDON_QUOTE(step->program) : NULL);
+    cordon_jsonw_string_or_null(json, "program",
+                                step->program[0] != '\0' ? CORDON_QUOTE(step->program) : NULL);
     cordon_jsonw_string_or_null(json, "image", text_or_null(step->image_id));
     cordon_jsonw_string(json, "kind", step->reached ? kinds[step->kind].name : "not_reached");
     if (step->exit_code >= 0)

@@ -123,8 +123,7 @@ static int steps_retire(cordon_run *run, cordon_err *err)
 {
     if (cordon_watch_drain(&run->watch, &run->receipt->refusal, err) != 0)
         return -1;
-    cordon_watch_retire(&run->watch,
-                        !command_is_networked(run, run->commands[run->step + 1]));
+    cordon_watch_retire(&run->watch, !command_is_networked(run, run->commands[run->step + 1]));
     cordon_run_dispose_step(run);
     if (run->receipt->kind != CORDON_RESULT_EXITED)
         return 0;

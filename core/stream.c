@@ -213,7 +213,8 @@ static int stream_changed(cordon_run *run, cordon_err *err)
     return -1;
 }
 
-/* Looks who is on the networks, and who has the scratch, when somebody moved whom the events do not place. */
+/* Looks who is on the networks, and who has the scratch, when somebody moved whom the events do not
+ * place. */
 static int stream_check_others(cordon_run *run, cordon_err *err)
 {
     if (!run->watch.others_moved || !stream_step_goes_on(run))

@@ -193,8 +193,8 @@ static int watch_foreign_network(cordon_watch *watch, const cordon_event *event,
  * The scratch: mounted by keeper and step, and left by those who are gone. libpod tells of its
  * creation and its end alone; there the list of its users tells the rest.
  */
-static int watch_volume(cordon_watch *watch, const cordon_event *event,
-                        cordon_refusal *ret_refusal, cordon_err *err)
+static int watch_volume(cordon_watch *watch, const cordon_event *event, cordon_refusal *ret_refusal,
+                        cordon_err *err)
 {
     int which = watch_member(watch, event->container_id);
 
@@ -305,7 +305,6 @@ static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
     if (event->type == CORDON_OBJECT_CONTAINER) {
         int which = watch_member(watch, event->id);
 
-
         if (which != WATCH_NOBODY)
             return watch_container(watch, which, event, ret_refusal, err);
         watch->others_moved = watch->others_moved || event->action == CORDON_EVENT_INIT ||
@@ -327,8 +326,8 @@ static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
 /* A number for the object of the run that an event is about: containers, networks, scratch; -1. */
 static int watch_object(const cordon_watch *watch, const cordon_event *event)
 {
-    int which =
-        watch_member(watch, event->type == CORDON_OBJECT_CONTAINER ? event->id : event->container_id);
+    int which = watch_member(watch, event->type == CORDON_OBJECT_CONTAINER ? event->id
+                                                                           : event->container_id);
 
     if (event->type == CORDON_OBJECT_CONTAINER)
         return which;

@@ -38,8 +38,8 @@ typedef struct cordon_cli_session {
 } cordon_cli_session;
 
 /*
- * Opens all of them. With --steps the commands are those of its file, else it is one: with a prompt the command is the vendor's agent, with argv that runner
- * command, else the built-in probe.
+ * Opens all of them. With --steps the commands are those of its file, else it is one: with a prompt
+ * the command is the vendor's agent, with argv that runner command, else the built-in probe.
  * @param ret_session  set also on failure, to be cleared by the caller
  */
 int cordon_cli_session_open(const cordon_cli_context *context, const cordon_cli_options *options,

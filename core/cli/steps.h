@@ -13,7 +13,8 @@
  * @return 0, or -1 with CONFIG, CANCELLED
  */
 int cordon_cli_steps_read(const cordon_cli_context *context, const cordon_cli_options *options,
-                          cordon_buf *ret_text, cordon_err *err) __attribute__((warn_unused_result));
+                          cordon_buf *ret_text, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 /* Makes its commands by the session's policy. CONFIG, or what the library says of a command. */
 int cordon_cli_steps_make(const cordon_cli_options *options, cordon_cli_session *session,

@@ -96,7 +96,8 @@ static int run_it(probe *p, cordon_err *err)
         .progress = cordon_cli_progress_line,
         .progress_context = &progress,
     };
-    return cordon_invocation_run(p->session.invocation, p->session.commands[0], &io, &p->receipt, err);
+    return cordon_invocation_run(p->session.invocation, p->session.commands[0], &io, &p->receipt,
+                                 err);
 }
 
 /* Its complaints, made printable, as a hint why there is no report. */

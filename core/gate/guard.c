@@ -26,11 +26,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } roles[] = {
-    {"proxy", cordon_proxy_main},
-    {"gate", cordon_gate_main},
-    {"probe", cordon_probe_main},
-    {"keep", cordon_keep_main},
-    {"version", version_main},
+    {"proxy", cordon_proxy_main}, {"gate", cordon_gate_main}, {"probe", cordon_probe_main},
+    {"keep", cordon_keep_main},   {"version", version_main},
 };
 
 int main(int argc, char **argv)

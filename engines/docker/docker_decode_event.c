@@ -119,10 +119,8 @@ static int read_actor(cordon_json root, cordon_event *event, cordon_err *err)
         cordon_fact_text_set(&event->id, id, err) != 0)
         return -1;
     const char *container = cordon_fact_map_get(&attributes, "container");
-    bool told =
-        event->type == CORDON_OBJECT_NETWORK || event->type == CORDON_OBJECT_VOLUME;
-    if (told && container &&
-        cordon_fact_text_set(&event->container_id, container, err) != 0)
+    bool told = event->type == CORDON_OBJECT_NETWORK || event->type == CORDON_OBJECT_VOLUME;
+    if (told && container && cordon_fact_text_set(&event->container_id, container, err) != 0)
         return -1;
     if (read_exit_code(&attributes, event, err) != 0)
         return -1;

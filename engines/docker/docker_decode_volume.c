@@ -8,12 +8,9 @@
     }
 
 static const cordon_factread_field volume_fields[] = {
-    FIELD("Driver", TEXT, driver, UNKNOWN),
-    FIELD("Scope", TEXT, scope, UNKNOWN),
-    FIELD("Mountpoint", TEXT, place, UNKNOWN),
-    FIELD("CreatedAt", TEXT, created_at, UNKNOWN),
-    FIELD("Options", MAP, options, EMPTY),
-    FIELD("Labels", MAP, labels, EMPTY),
+    FIELD("Driver", TEXT, driver, UNKNOWN),    FIELD("Scope", TEXT, scope, UNKNOWN),
+    FIELD("Mountpoint", TEXT, place, UNKNOWN), FIELD("CreatedAt", TEXT, created_at, UNKNOWN),
+    FIELD("Options", MAP, options, EMPTY),     FIELD("Labels", MAP, labels, EMPTY),
 };
 
 /* Nothing is passed over: what Docker shows beyond the fields is unmodelled. */

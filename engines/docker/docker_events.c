@@ -34,7 +34,8 @@ int docker_events_open(void *impl, int64_t since_s, cordon_deadline dl, cordon_s
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "the clock cannot be read");
     if (docker_path(engine, &path, err, "/events?since=%lld&",
                     (long long)(since_s != 0 ? since_s : now.tv_sec - OVERLAP_S)) != 0 ||
-        docker_path_query(&path, "filters", "{\"type\":[\"container\",\"network\",\"volume\"]}", err) != 0)
+        docker_path_query(&path, "filters", "{\"type\":[\"container\",\"network\",\"volume\"]}",
+                          err) != 0)
         return -1;
     return docker_call_stream(engine, &events_op, &path, NULL, dl, ret_stream, err);
 }

@@ -172,7 +172,8 @@ int docker_list_by_label(void *impl, cordon_object_type type, const char *label,
     const char *start = list_start(type);
     if (!start)
         return CORDON_FAIL(err, CORDON_ERR_INVALID, "no such objects are listed");
-    if (write_filter(label, &filter, err) != 0 || docker_path(engine, &path, err, "%s", start) != 0 ||
+    if (write_filter(label, &filter, err) != 0 ||
+        docker_path(engine, &path, err, "%s", start) != 0 ||
         docker_path_query(&path, "filters", cordon_buf_text(&filter), err) != 0 ||
         docker_call(engine, &list_op, &path, (docker_body){0}, dl, &response, err) != 0)
         return -1;

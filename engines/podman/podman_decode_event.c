@@ -95,8 +95,8 @@ static int read_labels(const cordon_fact_list *attributes, cordon_event *event, 
 }
 
 /*
- * Who joins or leaves a network is the actor; the network's own id is not told then. A volume has no
- * id: its name stands among the attributes.
+ * Who joins or leaves a network is the actor; the network's own id is not told then. A volume has
+ * no id: its name stands among the attributes.
  */
 static int set_ids(cordon_event *event, const char *actor, const cordon_fact_list *attributes,
                    cordon_err *err)

@@ -325,7 +325,8 @@ static int open_serial(serial *s, const session *all, cordon_err *err)
         return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED, "only engines on unix sockets");
     s->dialect = docker ? &docker_dialect : &podman_dialect;
     if (cordon_httpc_new(&(cordon_httpc_endpoint){.unix_path = socket}, &s->http, err) != 0 ||
-        cordon_run_new(all->invocation, (const cordon_command *const *)&all->command, 1, &no_io, &s->run, err) != 0 ||
+        cordon_run_new(all->invocation, (const cordon_command *const *)&all->command, 1, &no_io,
+                       &s->run, err) != 0 ||
         cordon_run_prepare(s->run, true, err) != 0)
         return -1;
     plain_step(s->run);

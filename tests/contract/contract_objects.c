@@ -274,6 +274,85 @@ static void what_the_engine_cannot_do_is_unsupported(void)
     }
 }
 
+static cordon_volume_spec volume_spec(session *s)
+{
+    return (cordon_volume_spec){
+        .name = session_name(s), .blocks = 256, .labels = network_spec(s, 1, true).labels};
+}
+
+static void check_volume(const session *s, const cordon_volume_spec *spec, const char *user)
+{
+    cordon_auto(cordon_volume_facts) facts = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    REQUIRE_OK(s->ops->volume_inspect(s->impl, spec->name, soon(), &facts, &err), err);
+    CHECK_STR(facts.name, spec->name);
+    CHECK_STR(facts.driver, "local");
+    CHECK_STR(facts.scope, "local");
+    CHECK(facts.place && facts.place[0] == '/' && facts.created_at);
+    REQUIRE_INT(facts.options.count, 3);
+    CHECK_STR(facts.options.items[0], "device=tmpfs");
+    CHECK_STR(facts.options.items[1], "o=nr_blocks=256,nodev,nosuid,noexec");
+    CHECK_STR(facts.options.items[2], "type=tmpfs");
+    CHECK(facts.labels.known && facts.labels.count == spec->labels.count);
+    CHECK(has(&facts.labels, s->label));
+    CHECK(facts.users.known);
+    CHECK_INT(facts.users.count, user ? 1 : 0);
+    CHECK(!user || has(&facts.users, user));
+    CHECK(facts.unmodelled.known);
+    for (size_t i = 0; i < facts.unmodelled.count; i++)
+        TEST_RECORDF(false, "unmodelled: %s", facts.unmodelled.items[i]);
+}
+
+/* A volume that a container has: its facts, who has it, how the container shows it, and its end. */
+static void a_volume_shows_its_specification_and_goes_when_nobody_has_it(void)
+{
+    cordon_auto(session) s = {0};
+    shell_spec shell;
+    cordon_auto(cordon_container_facts) facts = {0};
+    cordon_auto(cordon_list) list = {0};
+    cordon_volume_facts none = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    REQUIRE(session_open(&s));
+    cordon_volume_spec spec = volume_spec(&s);
+    REQUIRE_OK(s.ops->volume_create(s.impl, &spec, soon(), &err), err);
+    check_volume(&s, &spec, NULL);
+    REQUIRE_OK(s.ops->list_by_label(s.impl, CORDON_OBJECT_VOLUME, s.label, soon(), &list, &err),
+               err);
+    CHECK_INT(list.count, 1);
+    CHECK(list.count == 1 && CHECK_STR(list.items[0].id, spec.name) &&
+          has(&list.items[0].labels, s.label));
+    shell_spec_init(&s, "exit 0", &shell);
+    shell.mounts[0] = (cordon_mount_spec){
+        .type = CORDON_MOUNT_VOLUME, .source = spec.name, .target = "/shared", .no_exec = true};
+    shell.spec.mounts = shell.mounts;
+    shell.spec.mount_count = 1;
+    const char *id = make_container(&s, &shell.spec);
+    REQUIRE(id != NULL);
+    check_volume(&s, &spec, id);
+    REQUIRE_OK(s.ops->container_inspect(s.impl, id, soon(), &facts, &err), err);
+    REQUIRE_INT(facts.mounts.count, 1);
+    CHECK_INT(facts.mounts.items[0].type, CORDON_MOUNT_VOLUME);
+    CHECK_STR(facts.mounts.items[0].source, spec.name);
+    CHECK_STR(facts.mounts.items[0].target, "/shared");
+    CHECK_INT(facts.mounts.items[0].read_only, CORDON_FACT_NO);
+    CHECK(has(&facts.mounts.items[0].options, "nocopy"));
+    CHECK_INT(facts.unmodelled.count, 0);
+    CHECK_FAILS(s.ops->volume_remove(s.impl, spec.name, soon(), &err), err, CORDON_ERR_CONFLICT,
+                "");
+    err = (cordon_err)CORDON_ERR_INIT;
+    REQUIRE_OK(s.ops->container_remove(s.impl, id, soon(), &err), err);
+    forget(&s, id);
+    REQUIRE_OK(s.ops->volume_remove(s.impl, spec.name, soon(), &err), err);
+    CHECK_FAILS(s.ops->volume_inspect(s.impl, spec.name, soon(), &none, &err), err,
+                CORDON_ERR_NOTFOUND, "");
+    err = (cordon_err)CORDON_ERR_INIT;
+    CHECK_FAILS(s.ops->volume_remove(s.impl, spec.name, soon(), &err), err, CORDON_ERR_NOTFOUND,
+                "");
+    err = (cordon_err)CORDON_ERR_INIT;
+    CHECK_FAILS(s.ops->volume_inspect(s.impl, "../x", soon(), &none, &err), err, CORDON_ERR_INVALID,
+                "");
+}
+
 static void check_listed(session *s, cordon_object_type type, const char *id, const char *name)
 {
     cordon_auto(cordon_list) list = {0};
@@ -315,7 +394,7 @@ static void objects_are_listed_by_their_label(void)
     check_listed(&s, CORDON_OBJECT_CONTAINER, container, shell.spec.name);
     check_listed_among_all(&s, CORDON_OBJECT_NETWORK, network, spec.name);
     check_listed_among_all(&s, CORDON_OBJECT_CONTAINER, container, shell.spec.name);
-    CHECK_FAILS(s.ops->list_by_label(s.impl, CORDON_OBJECT_VOLUME, s.label, soon(), &list, &err),
+    CHECK_FAILS(s.ops->list_by_label(s.impl, CORDON_OBJECT_IMAGE, s.label, soon(), &list, &err),
                 err, CORDON_ERR_INVALID, "");
 }
 
@@ -332,6 +411,7 @@ const test_case contract_object_cases[] = {
     TEST(a_missing_image_or_source_is_not_found),
     TEST(a_missing_network_is_not_found),
     TEST(what_the_engine_cannot_do_is_unsupported),
+    TEST(a_volume_shows_its_specification_and_goes_when_nobody_has_it),
     TEST(objects_are_listed_by_their_label),
 };
 const size_t contract_object_case_count = COUNT(contract_object_cases);

@@ -42,11 +42,11 @@ static bool write_config(const call *what, const char *path)
         "engines = ( { name = \"real\"; kind = \"%s\"; endpoint = \"%s\"; } );\n"
         "limits: { %s };\n"
         "vendors_dir = \"%s/vendors.d\";\n"
-        "runner: { network = \"%s\"; };\n"
+        "runner: { network = \"%s\"; approved = ( %s ); };\n"
         "podman_service = \"never\";\n%s%s",
         what->kind ? what->kind : real.ops->name, what->endpoint ? what->endpoint : real.endpoint,
         what->limits ? what->limits : "grace = \"1s\";", real.folder,
-        what->network ? what->network : "vendor",
+        what->network ? what->network : "vendor", what->approved ? what->approved : "",
         strcmp(real.word, "rootless") == 0 && !what->strict ? "allow_unenforced_limits = true;\n"
                                                             : "",
         what->settings ? what->settings : "");
@@ -160,17 +160,34 @@ const char *outcome_err(const outcome *o)
 
 /* --- Receipts --------------------------------------------------------------------------------- */
 
+/* A key of an object; of an array the item with that number. */
+static bool json_member(cordon_json at, const char *key, cordon_json_place *ret)
+{
+    cordon_err ignored = CORDON_ERR_INIT;
+    unsigned left = 0;
+    if (cordon_json_type_of(at) != CORDON_JSON_TYPE_ARRAY)
+        return cordon_json_get_any(at, key, ret, &ignored) == 0 && ret->has == CORDON_JSON_PRESENT;
+    for (const char *digit = key; *digit >= '0' && *digit <= '9'; digit++)
+        left = left * 10 + (unsigned)(*digit - '0');
+    for (cordon_json_iter it = cordon_json_iterate(at); cordon_json_next(&it);) {
+        if (left-- == 0) {
+            *ret = (cordon_json_place){.has = CORDON_JSON_PRESENT, .value = it.value};
+            return true;
+        }
+    }
+    return false;
+}
+
 bool json_find(cordon_json_doc *doc, const char *path, cordon_json *ret_place)
 {
     char copy[128];
     char *rest = copy;
-    cordon_err ignored = CORDON_ERR_INIT;
     if (!doc)
         return false;
     cordon_json_place at = {.has = CORDON_JSON_PRESENT, .value = cordon_json_root(doc)};
     (void)snprintf(copy, sizeof copy, "%s", path);
     for (const char *key; (key = strsep(&rest, "."));) {
-        if (cordon_json_get_any(at.value, key, &at, &ignored) != 0 || at.has != CORDON_JSON_PRESENT)
+        if (!json_member(at.value, key, &at))
             return false;
     }
     *ret_place = at.value;

@@ -82,6 +82,7 @@ const char *real_worktree(const char *name);
  * argv      what follows "--"; NULL for no "--" at all
  * limits    inside of limits: { }; NULL is a short grace
  * settings  more lines of configuration
+ * approved  runner.approved, such as "[\"true\"]"; NULL is none
  * network   runner.network; NULL is "vendor"
  * endpoint  NULL is the engine's; kind likewise
  * image     NULL is the engine's, "" gives none
@@ -93,6 +94,7 @@ typedef struct call {
     const char *const *argv;
     const char *limits;
     const char *settings;
+    const char *approved;
     const char *network;
     const char *endpoint;
     const char *kind;
@@ -130,7 +132,7 @@ CORDON_DEFINE_AUTO(outcome, outcome_clear)
 const char *outcome_out(const outcome *o);
 const char *outcome_err(const outcome *o);
 
-/* A place in the receipt, such as "result.kind"; NULL and -1 when there is no such. */
+/* A place in the receipt, such as "result.kind" or "steps.0.kind"; NULL and -1 when there is no such. */
 const char *receipt_text(const outcome *o, const char *path);
 long long receipt_number(const outcome *o, const char *path);
 bool receipt_true(const outcome *o, const char *path);

@@ -130,11 +130,10 @@ bool fake_run_go(fake_run *run)
     const cordon_command *commands[CORDON_STEPS_MAX + 1];
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         commands[i] = run->command;
-    if ((run->options.steps == 0 ? cordon_invocation_run(run->invocation, run->command, &io,
-                                                         &run->receipt, &run->err)
-                                 : cordon_invocation_run_steps(run->invocation, commands,
-                                                               run->options.steps, &io,
-                                                               &run->receipt, &run->err)) != 0)
+    if ((run->options.steps == 0
+             ? cordon_invocation_run(run->invocation, run->command, &io, &run->receipt, &run->err)
+             : cordon_invocation_run_steps(run->invocation, commands, run->options.steps, &io,
+                                           &run->receipt, &run->err)) != 0)
         return false;
     cordon_receipt_result(run->receipt, &run->result);
     return true;

@@ -14,9 +14,8 @@ static void every_role_has_its_own_name_and_four_labels(void)
 {
     cordon_err err = CORDON_ERR_INIT;
     cordon_owner owner;
-    static const char *const names[CORDON_ROLE_COUNT] = {"vendor-network", "egress-network",
-                                                         "scratch",        "keeper",
-                                                         "proxy",          "step"};
+    static const char *const names[CORDON_ROLE_COUNT] = {
+        "vendor-network", "egress-network", "scratch", "keeper", "proxy", "step"};
     static const cordon_object_type types[CORDON_ROLE_COUNT] = {
         CORDON_OBJECT_NETWORK,   CORDON_OBJECT_NETWORK,   CORDON_OBJECT_VOLUME,
         CORDON_OBJECT_CONTAINER, CORDON_OBJECT_CONTAINER, CORDON_OBJECT_CONTAINER};

@@ -162,9 +162,8 @@ static void script_meddle(void *context, fake_run *run)
 static void run_meddle(void *context, size_t index)
 {
     (void)context;
-    outcomes[index] = run_case(
-        &(fake_run_options){.podman = meddles[index].podman, .steps = 2}, script_meddle,
-        (void *)(uintptr_t)&meddles[index]);
+    outcomes[index] = run_case(&(fake_run_options){.podman = meddles[index].podman, .steps = 2},
+                               script_meddle, (void *)(uintptr_t)&meddles[index]);
 }
 
 static void meddling_with_what_is_shared_is_found(void)
@@ -240,7 +239,5 @@ static void whatever_fails_nothing_is_left(void)
 
 CORDON_TEST_MAIN("run_steps", TEST(three_steps_share_one_scratch_and_nothing_is_left),
                  TEST(one_step_makes_no_scratch), TEST(the_first_step_that_fails_is_the_last_one),
-                 TEST(how_many_steps_there_are_is_bounded),
-                 TEST(the_probe_is_no_step_among_others),
-                 TEST(meddling_with_what_is_shared_is_found),
-                 TEST(whatever_fails_nothing_is_left))
+                 TEST(how_many_steps_there_are_is_bounded), TEST(the_probe_is_no_step_among_others),
+                 TEST(meddling_with_what_is_shared_is_found), TEST(whatever_fails_nothing_is_left))

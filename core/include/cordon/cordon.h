@@ -270,18 +270,12 @@ CORDON_PUBLIC int cordon_invocation_run(cordon_invocation *invocation,
                                         const cordon_command *command, const cordon_io *io,
                                         cordon_receipt **ret_receipt, cordon_err *err) CORDON_CHECK;
 
-/* Most steps of one invocation. */
 #define CORDON_STEPS_MAX 16
-
 /*
- * The same for several commands, one step after another. They share home and temp: a scratch in
- * memory of the configured bound (limits.scratch), which lives as long as the invocation does,
- * held between the steps by a container of the invocation's own. Each step is validated, released
- * and removed for itself; all of them share the deadline, the output's bound and the secrets. The
- * first step that does not exit with 0 is the last one, and the receipt's result is that of the
- * last step that ran.
- * @param count  1 to CORDON_STEPS_MAX; one is the same as cordon_invocation_run. INVALID for
- *               another count, and for the probe among several
+ * The same for several commands, one after another, each in a step of its own. They share home and
+ * temp (in memory, up to limits.scratch, gone with the invocation), deadline, secrets and the
+ * output's bound. The first one that does not exit with 0 is the last; the result is that of the
+ * last that ran. INVALID for more than CORDON_STEPS_MAX, and for a probe among several.
  */
 CORDON_PUBLIC int cordon_invocation_run_steps(cordon_invocation *invocation,
                                               const cordon_command *const *commands, size_t count,
