@@ -40,6 +40,9 @@ static inline bool sample_recorded_owner(const char *text, cordon_owner *owner)
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
         cordon_badge *badge = &owner->badges[role];
         char name[64];
+        /* A recorded run has one step, and so neither. */
+        if (role == CORDON_ROLE_SCRATCH || role == CORDON_ROLE_KEEPER)
+            continue;
         (void)snprintf(name, sizeof name, "name.%s", cordon_role_name((cordon_role)role));
         if (!sample_plan_value(text, name, value))
             return false;
