@@ -265,8 +265,9 @@ static void events_are_asked_for_without_a_hole_at_the_start(void)
     REQUIRE(script_begin(&s, steps, COUNT(steps)));
     cordon_auto_ptr(cordon_stream) stream = NULL;
     REQUIRE_OK(ops->events_open(s.impl, 0, soon(), &stream, &err), err);
-    CHECK_CONTAINS(udsd_at(s.server, 2)->path,
-                   "filters=%7B%22type%22%3A%5B%22container%22%2C%22network%22%2C%22volume%22%5D%7D");
+    CHECK_CONTAINS(
+        udsd_at(s.server, 2)->path,
+        "filters=%7B%22type%22%3A%5B%22container%22%2C%22network%22%2C%22volume%22%5D%7D");
 }
 
 static void image_references_make_no_other_path(void)

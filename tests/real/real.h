@@ -132,7 +132,8 @@ CORDON_DEFINE_AUTO(outcome, outcome_clear)
 const char *outcome_out(const outcome *o);
 const char *outcome_err(const outcome *o);
 
-/* A place in the receipt, such as "result.kind" or "steps.0.kind"; NULL and -1 when there is no such. */
+/* A place in the receipt, such as "result.kind" or "steps.0.kind"; NULL and -1 when there is no
+ * such. */
 const char *receipt_text(const outcome *o, const char *path);
 long long receipt_number(const outcome *o, const char *path);
 bool receipt_true(const outcome *o, const char *path);

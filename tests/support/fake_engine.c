@@ -341,14 +341,14 @@ static int fake_serve(const char *program, const char *socket_path, char ***ret_
         .network_create = fake_network_create, .network_inspect = fake_network_inspect,            \
         .network_connect = fake_network_connect, .network_remove = fake_network_remove,            \
         .volume_create = fake_volume_create, .volume_inspect = fake_volume_inspect,                \
-        .volume_remove = fake_volume_remove,                                                       \
-        .container_create = fake_container_create, .container_inspect = fake_container_inspect,    \
-        .container_attach = fake_container_attach, .container_prepare = fake_container_prepare,    \
-        .container_runtime = fake_container_runtime, .container_start = fake_container_start,      \
-        .container_signal = fake_container_signal, .container_wait = fake_container_wait,          \
-        .container_remove = fake_container_remove, .container_log = fake_container_log,            \
-        .container_changes = fake_container_changes, .list_by_label = fake_list_by_label,          \
-        .events_open = fake_events_open, .events_parse = fake_events_parse,                        \
+        .volume_remove = fake_volume_remove, .container_create = fake_container_create,            \
+        .container_inspect = fake_container_inspect, .container_attach = fake_container_attach,    \
+        .container_prepare = fake_container_prepare, .container_runtime = fake_container_runtime,  \
+        .container_start = fake_container_start, .container_signal = fake_container_signal,        \
+        .container_wait = fake_container_wait, .container_remove = fake_container_remove,          \
+        .container_log = fake_container_log, .container_changes = fake_container_changes,          \
+        .list_by_label = fake_list_by_label, .events_open = fake_events_open,                      \
+        .events_parse = fake_events_parse,                                                         \
     }
 
 const cordon_engine_ops fake_engine_docker =
