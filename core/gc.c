@@ -179,12 +179,11 @@ static int gc_list(const cordon_journal_entry *entry, cordon_gc_entry *report, c
 {
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
         const cordon_journal_object *object = &entry->objects[role];
-        bool network = cordon_role_type((cordon_role)role) == CORDON_OBJECT_NETWORK;
         cordon_gc_thing *thing = NULL;
 
         if (!object->asked || object->gone)
             continue;
-        if (cordon_gc_entry_note(report, network ? "network" : "container",
+        if (cordon_gc_entry_note(report, cordon_role_type_name((cordon_role)role),
                                  cordon_role_name((cordon_role)role), object->id, CORDON_GC_NOTED,
                                  &thing, err) != 0)
             return -1;

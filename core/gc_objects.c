@@ -22,11 +22,6 @@ typedef struct collection {
     size_t left;                  /* in this round: was there, or could not be asked for */
 } collection;
 
-static const char *type_name(cordon_object_type type)
-{
-    return type == CORDON_OBJECT_NETWORK ? "network" : "container";
-}
-
 static int inspect_labels(const collection *c, cordon_object_type type, const char *id,
                           cordon_fact_list *ret_labels, cordon_err *err)
 {
@@ -36,6 +31,13 @@ static int inspect_labels(const collection *c, cordon_object_type type, const ch
         cordon_auto(cordon_network_facts) facts = {0};
 
         if (ops->network_inspect(c->engine->impl, id, c->dl, &facts, err) != 0)
+            return -1;
+        *ret_labels = facts.labels;
+        facts.labels = (cordon_fact_list){0};
+    } else if (type == CORDON_OBJECT_VOLUME) {
+        cordon_auto(cordon_volume_facts) facts = {0};
+
+        if (ops->volume_inspect(c->engine->impl, id, c->dl, &facts, err) != 0)
             return -1;
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
@@ -54,6 +56,8 @@ static int remove_one(const collection *c, cordon_object_type type, const char *
 {
     const cordon_engine_ops *ops = c->engine->ops;
 
+    if (type == CORDON_OBJECT_VOLUME)
+        return ops->volume_remove(c->engine->impl, id, c->dl, err);
     return type == CORDON_OBJECT_NETWORK ? ops->network_remove(c->engine->impl, id, c->dl, err)
                                          : ops->container_remove(c->engine->impl, id, c->dl, err);
 }
@@ -84,7 +88,7 @@ static int collect_one(collection *c, cordon_role role, const char *id, cordon_e
     cordon_gc_thing *thing = NULL;
     cordon_err failure = CORDON_ERR_INIT;
 
-    if (cordon_gc_entry_note(c->report, type_name(type), cordon_role_name(role), id,
+    if (cordon_gc_entry_note(c->report, cordon_role_type_name(role), cordon_role_name(role), id,
                              CORDON_GC_FOUND, &thing, err) != 0)
         return -1;
     if (inspect_labels(c, type, id, &labels, &failure) == 0) {
@@ -141,7 +145,7 @@ static int collect_noted(collection *c, cordon_object_type type, cordon_err *err
         cordon_role role;
 
         if ((thing->state != CORDON_GC_NOTED && thing->state != CORDON_GC_FOUND) ||
-            strcmp(thing->type, type_name(type)) != 0 || !cordon_role_by_name(thing->role, &role))
+            !cordon_role_by_name(thing->role, &role) || cordon_role_type(role) != type)
             continue;
         if (collect_one(c, role, thing->id, err) != 0)
             return -1;
@@ -159,7 +163,7 @@ static int note_journal(collection *c, cordon_err *err)
         if (object->id[0] == '\0' || object->gone)
             continue;
         c->seen[role] = true;
-        if (cordon_gc_entry_note(c->report, type_name(cordon_role_type((cordon_role)role)),
+        if (cordon_gc_entry_note(c->report, cordon_role_type_name((cordon_role)role),
                                  cordon_role_name((cordon_role)role), object->id, CORDON_GC_NOTED,
                                  &thing, err) != 0)
             return -1;
@@ -179,10 +183,11 @@ static bool may_still_come(const collection *c)
     return unanswered && age < OBJECTS_SETTLE_S && age > -OBJECTS_SETTLE_S;
 }
 
-/* Containers first: a network goes only when nothing is on it. */
+/* Containers first: a network or volume goes only when nothing is on it. */
 static int collect_round(collection *c, cordon_err *err)
 {
-    static const cordon_object_type order[] = {CORDON_OBJECT_CONTAINER, CORDON_OBJECT_NETWORK};
+    static const cordon_object_type order[] = {CORDON_OBJECT_CONTAINER, CORDON_OBJECT_NETWORK,
+                                               CORDON_OBJECT_VOLUME};
 
     c->left = 0;
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
