@@ -324,8 +324,8 @@ static int make_proxy(void *context, cordon_err *err)
     cordon_stdcopy_init(&run->proxy_demux, proxy_sink, run);
     if (make_network(run, CORDON_ROLE_EGRESS_NETWORK, branch->slot, err) != 0 ||
         proxy_await_vendor_network(branch->vendor, err) != 0 ||
-        cordon_make_start(run, CORDON_ROLE_PROXY, branch->slot, CORDON_ATTACH_STDIN, &run->proxy_stream,
-                   err) != 0 ||
+        cordon_make_start(run, CORDON_ROLE_PROXY, branch->slot, CORDON_ATTACH_STDIN,
+                          &run->proxy_stream, err) != 0 ||
         proxy_send_policy(run, err) != 0 || proxy_await_ready(run, err) != 0)
         return -1;
     return cordon_run_check_proxy(run, &run->refusals[branch->slot], err);
