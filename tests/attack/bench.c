@@ -164,7 +164,10 @@ static void judge_container(bench *b, cordon_role role, const char *id, cordon_r
     cordon_auto(cordon_container_facts) actual = {0};
     cordon_run_ids ids = {0};
     cordon_tally tally = {0};
-    (void)snprintf(role == CORDON_ROLE_STEP ? ids.step : ids.proxy, sizeof ids.step, "%s", id);
+    char *own = role == CORDON_ROLE_STEP     ? ids.step
+                : role == CORDON_ROLE_KEEPER ? ids.keeper
+                                             : ids.proxy;
+    (void)snprintf(own, sizeof ids.step, "%s", id);
     if (cordon_expect_container(&b->plan, role, &ids, CORDON_ROUND_CREATED, &expected, err) != 0 ||
         real.ops->container_inspect(real.impl, id, real_soon(), &actual, err) != 0 ||
         cordon_validate_container(cordon_role_name(role), &expected, &actual, CORDON_ROUND_CREATED,
@@ -187,7 +190,7 @@ static void remove_container(const char *id)
 static bench_verdict try_container(bench *b, cordon_role role, cordon_refusal *refusal,
                                    char message[256])
 {
-    const cordon_container_spec *spec = role == CORDON_ROLE_STEP ? &b->plan.step : &b->plan.proxy;
+    const cordon_container_spec *spec = cordon_plan_container(&b->plan, role);
     cordon_autofree char *id = NULL;
     cordon_err err = CORDON_ERR_INIT;
     int made = real.ops->container_create(b->impl, spec, real_soon(), &id, &err);

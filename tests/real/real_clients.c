@@ -20,7 +20,7 @@
 #define MEBIBYTES "1024"
 #else
 #define EVENTS    "15"
-#define MEBIBYTES "64"
+#define MEBIBYTES "8"
 #endif
 #define CLIENTS_MS 600000
 
@@ -71,11 +71,8 @@ static bool reads_as(const char *pid, const char *line, size_t length)
     return count == (ssize_t)length && memcmp(got, line, length) == 0;
 }
 
-/* The step's command, "sleep MARKER", as the host sees it: its network is the step's. */
-static bool find_step(char *ret_netns, size_t size)
+static bool look_for_step(const char *line, size_t length, char *ret_netns, size_t size)
 {
-    char line[64] = "sleep";
-    size_t length = 6 + (size_t)snprintf(line + 6, sizeof line - 6, "%s", real_marker()) + 1;
     bool found = false;
     DIR *proc = opendir("/proc");
     for (struct dirent *one = proc ? readdir(proc) : NULL; one && !found; one = readdir(proc)) {
@@ -85,7 +82,24 @@ static bool find_step(char *ret_netns, size_t size)
     }
     if (proc)
         (void)closedir(proc);
-    return CHECK(found);
+    return found;
+}
+
+/*
+ * The step's command, "sleep MARKER", as the host sees it: its network is the step's. The shell has
+ * said something before it becomes that.
+ */
+static bool find_step(char *ret_netns, size_t size)
+{
+    char line[64] = "sleep";
+    size_t length = 6 + (size_t)snprintf(line + 6, sizeof line - 6, "%s", real_marker()) + 1;
+    cordon_deadline until = cordon_deadline_in_ms(REAL_PATIENCE_MS, -1);
+    while (!look_for_step(line, length, ret_netns, size)) {
+        if (!CHECK(!cordon_deadline_passed(until)))
+            return false;
+        (void)usleep(10000);
+    }
+    return true;
 }
 
 /* "http://ADDRESS:PORT" of the step's environment, cut in two. */
