@@ -47,9 +47,10 @@ static void kill_now(victim *v, const liar_exchange *x)
     /* The first call may come before the test knows whom it has started. */
     while ((pid = __atomic_load_n(&v->play.process.process.pid, __ATOMIC_ACQUIRE)) <= 0)
         (void)usleep(1000);
-    (void)kill(pid, SIGKILL);
-    v->killed = true;
+    /* Said first: the test goes on the moment that the process is gone. */
     (void)snprintf(v->call, sizeof v->call, "%s %.140s", x->method, x->path);
+    v->killed = true;
+    (void)kill(pid, SIGKILL);
 }
 
 static liar_word strike(victim *v, const play_request *r, liar_exchange *x, moment at)
@@ -105,6 +106,14 @@ static void expect_collected(const victim *v)
                  moment_names[v->at], v->nth, v->call);
 }
 
+static bool was_killed(victim *v)
+{
+    (void)pthread_mutex_lock(&v->lock);
+    bool killed = v->killed;
+    (void)pthread_mutex_unlock(&v->lock);
+    return killed;
+}
+
 /* False when the run had no such call. */
 static bool kill_at(moment at, unsigned nth)
 {
@@ -117,13 +126,14 @@ static bool kill_at(moment at, unsigned nth)
         play_begin(&v.play, (call){.argv = SHELL("echo ready; test -n \"$0\"", real_marker())},
                    &hooks) &&
         child_finish(&v.play.process.process, REAL_PATIENCE_MS);
-    if (ok && v.killed) {
+    bool killed = was_killed(&v);
+    if (ok && killed) {
         CHECK_INT(v.play.process.process.status, 128 + SIGKILL);
         expect_collected(&v);
     }
     (void)play_end(&v.play, &o);
     (void)pthread_mutex_destroy(&v.lock);
-    return ok && v.killed;
+    return ok && killed;
 }
 
 static void kill_at_every(moment at)
