@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing what runs have left that ended without cleaning up: cordon_gc of cordon/cordon.h. The
+ * Removing what runs have left that ended without cleaning up: cordon_gc of cordon/gc.h. The
  * journal is the proof that something is ours, and that its run has ended.
  */
 #include <dirent.h>
@@ -22,8 +22,7 @@
 /* A journal without a first line, this old, is of a run that was killed before it made anything. */
 #define GC_EMPTY_S 600
 /* Most journals that one collection reads. */
-#define GC_JOURNALS_MAX   10000
-#define GC_SERVICE_PREFIX "cordon-service-"
+#define GC_JOURNALS_MAX 10000
 
 typedef struct gc {
     const cordon_config *config;
@@ -151,28 +150,6 @@ static int gc_worktree(gc *g, const cordon_journal_entry *entry, cordon_gc_entry
     return 0;
 }
 
-/* The private folder of a service's socket: .../cordon-service-XXXXXX/engine.sock. */
-static void gc_service_folder(const cordon_journal_entry *entry)
-{
-    static const char scheme[] = "unix://";
-    cordon_autofree char *path = NULL;
-    char *slash;
-    char *folder;
-
-    if (entry->service == NULL || strncmp(entry->engine, scheme, strlen(scheme)) != 0)
-        return;
-    path = strdup(entry->engine + strlen(scheme));
-    slash = path != NULL ? strrchr(path, '/') : NULL;
-    if (slash == NULL || slash == path)
-        return;
-    *slash = '\0';
-    folder = strrchr(path, '/');
-    if (folder == NULL || strncmp(folder + 1, GC_SERVICE_PREFIX, strlen(GC_SERVICE_PREFIX)) != 0)
-        return;
-    (void)unlink(entry->engine + strlen(scheme));
-    (void)rmdir(path);
-}
-
 /* --- One journal --- */
 
 static int gc_list(const cordon_journal_entry *entry, cordon_gc_entry *report, cordon_err *err)
@@ -213,7 +190,8 @@ static int gc_dead(gc *g, const cordon_journal_entry *entry, cordon_gc_entry *re
         return -1;
     if (!remove || cordon_gc_entry_is_open(report))
         return 0;
-    gc_service_folder(entry);
+    if (entry->service != NULL)
+        cordon_service_forget(entry->engine);
     if (unlinkat(g->dir, entry->name, 0) == 0 || errno == ENOENT)
         cordon_gc_entry_say(report, CORDON_GC_CLEARED, entry->why);
     else

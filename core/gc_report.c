@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a collection found and did; see gc_report.h and cordon/cordon.h. */
+/* What a collection found and did; see gc_report.h and cordon/gc.h. */
 #include "gc_report.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a collection found and did; the public face of it is in cordon/cordon.h. */
+/* What a collection found and did; the public face of it is in cordon/gc.h. */
 #ifndef CORDON_GC_REPORT_H
 #define CORDON_GC_REPORT_H
 

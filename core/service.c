@@ -11,8 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "kit/cleanup.h"
 
+/* The head of a private folder's name. */
+#define SERVICE_FOLDER "cordon-service-"
 /* How often a socket that is about to appear is looked for, and how long an end may take. */
 #define SERVICE_POLL_MS       10
 #define SERVICE_STOP_GRACE_MS 5000
@@ -56,7 +59,7 @@ static void service_exec(char **argv, pid_t parent)
 
 static int service_folder(const char *runtime_dir, cordon_service *service, cordon_err *err)
 {
-    if (asprintf(&service->folder, "%s/cordon-service-XXXXXX",
+    if (asprintf(&service->folder, "%s/" SERVICE_FOLDER "XXXXXX",
                  runtime_dir != NULL ? runtime_dir : "/tmp") < 0) {
         service->folder = NULL;
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
@@ -161,4 +164,21 @@ void cordon_service_stop(cordon_service *service)
     free(service->socket_path);
     free(service->folder);
     *service = (cordon_service){0};
+}
+
+void cordon_service_forget(const char *endpoint)
+{
+    const char *socket = cordon_address_socket_path(endpoint);
+    cordon_autofree char *folder = socket != NULL ? strdup(socket) : NULL;
+    char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+    const char *name;
+
+    if (slash == NULL)
+        return;
+    *slash = '\0';
+    name = strrchr(folder, '/');
+    if (name == NULL || strncmp(name + 1, SERVICE_FOLDER, strlen(SERVICE_FOLDER)) != 0)
+        return;
+    (void)unlink(socket);
+    (void)rmdir(folder);
 }

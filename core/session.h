@@ -47,6 +47,9 @@ int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err
 /* TERM, a short grace, KILL; removes socket and folder. Fine on a zeroed value. */
 void cordon_service_stop(cordon_service *service);
 
+/* Removes socket and folder of a service that has ended with its cordon; nothing for others. */
+void cordon_service_forget(const char *endpoint);
+
 /*
  * Opens the engine that an earlier run used, and no other: for what that run left.
  * @param service   the program that served that run alone, which is started again; NULL: there was

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "proxy/serve.h"
+#include "support/parent_of.h"
 #include "support/proxy_rig.h"
 
 #define CONNECT_OK "CONNECT ok.test:443 HTTP/1.1\r\nHost: ok.test:443\r\n\r\n"
@@ -198,20 +199,6 @@ void rig_clear(proxy_rig *rig)
     if (rig->log_fd >= 0)
         (void)close(rig->log_fd);
     free(rig->log);
-}
-
-static pid_t parent_of(const char *pid)
-{
-    char path[300];
-    char text[512] = "";
-    (void)snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        (void)close(fd);
-    /* "pid (name) S ppid": the name may hold blanks and brackets. */
-    const char *after = got > 0 ? strrchr(text, ')') : NULL;
-    return after ? (pid_t)strtol(after + 4, NULL, 10) : 0;
 }
 
 size_t rig_children(const proxy_rig *rig)

@@ -14,19 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static pid_t parent_of(const char *pid)
-{
-    char path[300];
-    char text[512] = "";
-    (void)snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        (void)close(fd);
-    /* "pid (name) S ppid": the name may hold blanks and brackets. */
-    const char *after = got > 0 ? strrchr(text, ')') : NULL;
-    return after ? (pid_t)strtol(after + 4, NULL, 10) : 0;
-}
+#include "support/parent_of.h"
 
 static bool tree_holds(const proc_tree *t, pid_t pid)
 {
