@@ -207,13 +207,16 @@ static const char *shown(const char *text)
 
 /*
  * libpod tells of an event when it has polled its log. On a machine that is busy, a look before the
- * release may come first; then the change is refused by what it changed.
+ * release may come first; then the change is refused by what it changed: a fact (MISMATCH), or a
+ * name, an id or a member that is no longer the run's (FOREIGN).
  */
 static bool is_seen_before_told(const attack *a, const outcome *o)
 {
+    const char *code = receipt_text(o, "result.refusal.code");
     return !real_is_docker() && a->at < RELEASE && test_same(a->row->code, "CHANGED") &&
            o->process.status == 126 && test_same(receipt_text(o, "result.kind"), "refused") &&
-           test_same(receipt_text(o, "result.refusal.code"), "CORDON_REFUSED_MISMATCH");
+           (test_same(code, "CORDON_REFUSED_MISMATCH") ||
+            test_same(code, "CORDON_REFUSED_FOREIGN"));
 }
 
 /*

@@ -17,12 +17,13 @@
 /* The whole of it takes minutes and a gigabyte. */
 #ifdef CLIENTS_LONG
 #define EVENTS    "180"
-#define MEBIBYTES "1024"
+#define KIBIBYTES 1048576
 #else
 #define EVENTS    "15"
-#define MEBIBYTES "8"
+#define KIBIBYTES 8192
 #endif
-#define CLIENTS_MS 600000
+#define PASTA_KIBIBYTES 256
+#define CLIENTS_MS      600000
 
 #define SERVER_PORT 8450
 
@@ -118,27 +119,46 @@ static bool read_proxy(const running *r, char address[64], char port[8])
     return true;
 }
 
+/*
+ * Rootless Podman 5 carries everything through pasta, which drops what comes faster than it can
+ * pass on and knows no selective acknowledgement: an upload of some MiB may take minutes there,
+ * with and without a proxy. What is sent is whole all the same, and that is asked.
+ */
+static int kibibytes(void)
+{
+    bool is_pasta = strcmp(real.word, "rootless") == 0 && strncmp(real.facts.version, "4.", 2) != 0;
+    return is_pasta ? PASTA_KIBIBYTES : KIBIBYTES;
+}
+
+static void check_output(const child *clients)
+{
+    char want[512];
+    (void)snprintf(want, sizeof want,
+                   "ok curl, HTTP/1.1\nok curl, HTTP/2\nok openssl s_client\nok node\n"
+                   "ok node, WebSocket\nok python\nok half-close\nok not pinned\nok down\n"
+                   "ok upload of %d KiB\nok download of %d KiB\nok server-sent events\n",
+                   kibibytes(), kibibytes());
+    CHECK_STR(cordon_buf_text(&clients->out), want);
+    CHECK_STR(cordon_buf_text(&clients->err), "");
+}
+
 static void run_clients(const running *r)
 {
+    char size[16];
     char netns[64];
     char address[64];
     char port[8];
     cordon_auto(child) clients = {.out_fd = -1, .err_fd = -1};
     if (!read_proxy(r, address, port) || !find_step(netns, sizeof netns))
         return;
+    (void)snprintf(size, sizeof size, "%d", kibibytes());
     const child_spec spec = {
-        .argv =
-            WORDS(CORDON_TEST_CLIENTS "/all", address, port, real_path("home"), EVENTS, MEBIBYTES),
+        .argv = WORDS(CORDON_TEST_CLIENTS "/all", address, port, real_path("home"), EVENTS, size),
         .netns = netns,
     };
     if (!child_start(&spec, &clients) || !CHECK(child_finish(&clients, CLIENTS_MS)))
         return;
-    CHECK_STR(cordon_buf_text(&clients.out),
-              "ok curl, HTTP/1.1\nok curl, HTTP/2\nok openssl s_client\nok node\n"
-              "ok node, WebSocket\nok python\nok half-close\nok not pinned\nok down\n"
-              "ok upload of " MEBIBYTES " MiB\nok download of " MEBIBYTES " MiB\n"
-              "ok server-sent events\n");
-    CHECK_STR(cordon_buf_text(&clients.err), "");
+    check_output(&clients);
 }
 
 /* An entry of egress.LIST that names `name`, and the number in it that must be there. */
@@ -165,7 +185,7 @@ static void UX4_real_clients_go_through_and_the_receipt_counts_them_and_what_was
     cordon_auto(child) server = {.out_fd = -1, .err_fd = -1};
     cordon_auto(running) r = {.process = {.out_fd = -1, .err_fd = -1}};
     cordon_auto(outcome) o = {.process = {.out_fd = -1, .err_fd = -1}};
-    int64_t bytes = strtoll(MEBIBYTES, NULL, 10) << 20;
+    int64_t bytes = (int64_t)kibibytes() << 10;
     (void)snprintf(command, sizeof command, "echo $HTTPS_PROXY; exec sleep %s", real_marker());
     if (!start_server(&server) || !define_vendor() ||
         !cordon_start(&(call){.argv = SHELL(command), .options = WORDS("--vendor", "clients")}, &r))
