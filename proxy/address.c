@@ -150,16 +150,46 @@ bool cordon_address_parse(const char *text, uint16_t min_port, cordon_address *r
     return true;
 }
 
+/* Of every tunnel's lines, so without snprintf, which musl's inet_ntop calls as well. */
+static char *put_number(char *at, unsigned number)
+{
+    char digits[8];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (count > 0)
+        *at++ = digits[--count];
+    return at;
+}
+
+static const char *text4(const cordon_address *address, bool with_port, char *ret_text)
+{
+    char *at = ret_text;
+    for (size_t i = 0; i < 4; i++) {
+        if (i > 0)
+            *at++ = '.';
+        at = put_number(at, address->bytes[i]);
+    }
+    if (with_port) {
+        *at++ = ':';
+        at = put_number(at, address->port);
+    }
+    *at = '\0';
+    return ret_text;
+}
+
 const char *cordon_address_text(const cordon_address *address, bool with_port, char *ret_text)
 {
     char host[INET6_ADDRSTRLEN] = "?";
+    if (address->family == AF_INET)
+        return text4(address, with_port, ret_text);
     (void)inet_ntop(address->family, address->bytes, host, sizeof host);
     if (!with_port)
         (void)snprintf(ret_text, CORDON_ADDRESS_TEXT_MAX, "%s", host);
-    else if (address->family == AF_INET6)
-        (void)snprintf(ret_text, CORDON_ADDRESS_TEXT_MAX, "[%s]:%u", host, address->port);
     else
-        (void)snprintf(ret_text, CORDON_ADDRESS_TEXT_MAX, "%s:%u", host, address->port);
+        (void)snprintf(ret_text, CORDON_ADDRESS_TEXT_MAX, "[%s]:%u", host, address->port);
     return ret_text;
 }
 

@@ -2,11 +2,14 @@
 /*
  * The connection table; see conn.h.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "conn.h"
+#include "errno_name.h"
 
 static uint32_t *conn_link(cordon_conn *conn, bool ready)
 {
@@ -55,23 +58,30 @@ cordon_conn *cordon_conn_new(cordon_proxy *proxy, int fd)
     return conn;
 }
 
-static int conn_control(cordon_proxy *proxy, cordon_conn *conn, int side, int operation)
+static int watch_fd(cordon_proxy *proxy, const cordon_conn *conn, int side, int fd, int operation)
 {
     cordon_source source = side == CORDON_CLIENT ? CORDON_SOURCE_CLIENT : CORDON_SOURCE_UPSTREAM;
+    uint32_t token = CORDON_TOKEN(source, cordon_conn_index(proxy, conn));
     struct epoll_event event = {
         .events = EPOLLIN | EPOLLRDHUP | EPOLLET,
-        .data.u32 = CORDON_TOKEN(source, cordon_conn_index(proxy, conn)),
+        .data.u64 = CORDON_EVENT_DATA(token, fd),
     };
     if (conn->side[side] & CORDON_SIDE_ASKED)
         event.events |= EPOLLOUT;
-    return epoll_ctl(proxy->epoll_fd, operation, conn->fd[side], &event);
+    return epoll_ctl(proxy->epoll_fd, operation, fd, &event);
 }
 
 int cordon_conn_watch(cordon_proxy *proxy, cordon_conn *conn, int side, bool ask_write)
 {
     if (ask_write)
         conn->side[side] |= CORDON_SIDE_ASKED;
-    return conn_control(proxy, conn, side, EPOLL_CTL_ADD);
+    return watch_fd(proxy, conn, side, conn->fd[side], EPOLL_CTL_ADD);
+}
+
+int cordon_conn_watch_attempt(cordon_proxy *proxy, cordon_conn *conn, int fd)
+{
+    conn->side[CORDON_UPSTREAM] |= CORDON_SIDE_ASKED;
+    return watch_fd(proxy, conn, CORDON_UPSTREAM, fd, EPOLL_CTL_ADD);
 }
 
 void cordon_conn_blocked(cordon_proxy *proxy, cordon_conn *conn, int side)
@@ -81,7 +91,7 @@ void cordon_conn_blocked(cordon_proxy *proxy, cordon_conn *conn, int side)
         return;
     conn->side[side] |= CORDON_SIDE_ASKED;
     /* Can't fail for a descriptor that is watched; epoll looks at once whether there is room. */
-    (void)conn_control(proxy, conn, side, EPOLL_CTL_MOD);
+    (void)watch_fd(proxy, conn, side, conn->fd[side], EPOLL_CTL_MOD);
 }
 
 void cordon_conn_deadline(cordon_proxy *proxy, cordon_conn *conn, int64_t at_ns)
@@ -105,10 +115,65 @@ cordon_conn *cordon_conn_dequeue(cordon_proxy *proxy)
     return conn;
 }
 
+static bool conn_is_dialling(const cordon_conn *conn)
+{
+    return conn->state == CORDON_CONN_RESOLVE || conn->state == CORDON_CONN_CONNECT;
+}
+
+static bool conn_has_dial(const cordon_conn *conn)
+{
+    return conn_is_dialling(conn) || conn->state == CORDON_CONN_HELLO ||
+           conn->state == CORDON_CONN_OPEN;
+}
+
 static void log_origin(cordon_proxy *proxy, const cordon_conn *conn, const char *event)
 {
     cordon_log_begin(&proxy->log, event);
     cordon_log_number(&proxy->log, "id", conn->id);
+}
+
+/* What no reason tells by itself: whether the host's addresses are the operator's or were asked
+ * for.
+ */
+static const char *rule_of(const cordon_proxy *proxy, const cordon_conn *conn, cordon_reason reason)
+{
+    const char *rule = cordon_reason_rule(reason);
+    if (rule)
+        return rule;
+    return proxy->lookups[conn->host].fixed ? "upstream" : "resolved";
+}
+
+/*
+ * The addresses of the answer in the order in which they are tried, and how many there were besides
+ * that must not be dialled. A mapped host has one, which `address` says.
+ */
+static void log_answer(cordon_log *log, const cordon_resolved *resolved, bool mapped)
+{
+    char text[CORDON_ADDRESS_TEXT_MAX];
+    if (!resolved || mapped)
+        return;
+    cordon_log_list_begin(log, "addresses");
+    for (size_t i = 0; i < resolved->count; i++)
+        cordon_log_item(log, i, cordon_address_text(&resolved->addresses[i], false, text));
+    cordon_log_list_end(log);
+    if (resolved->refused == 0)
+        return;
+    if (resolved->count > 0)
+        cordon_log_bool(log, "mixed", true);
+    cordon_log_number(log, "refused", resolved->refused);
+}
+
+static void log_dialled(cordon_log *log, const cordon_dial *dial)
+{
+    char text[CORDON_ADDRESS_TEXT_MAX];
+    const cordon_address *address = &dial->resolved->addresses[dial->chosen];
+    cordon_log_string(log, "address", cordon_address_text(address, true, text));
+}
+
+static void log_error(cordon_log *log, const cordon_conn *conn)
+{
+    if (conn->dial.last_errno != 0)
+        cordon_log_string(log, "error", cordon_errno_name(conn->dial.last_errno));
 }
 
 void cordon_conn_log_verdict(cordon_proxy *proxy, const cordon_conn *conn,
@@ -121,8 +186,16 @@ void cordon_conn_log_verdict(cordon_proxy *proxy, const cordon_conn *conn,
     cordon_log_string(log, "verdict", allow ? "allow" : "deny");
     cordon_log_number(log, "status", (uint64_t)verdict->status);
     cordon_log_string(log, "reason", allow ? "pinned" : cordon_reason_name(verdict->reason));
-    if (verdict->key)
-        cordon_log_text(log, verdict->key, verdict->detail, verdict->detail_length);
+    cordon_log_string(log, "rule", rule_of(proxy, conn, verdict->reason));
+    if (allow)
+        log_dialled(log, &conn->dial);
+    log_answer(log, verdict->resolved, proxy->lookups[conn->host].fixed);
+    if (verdict->detail)
+        cordon_log_string(log, "detail", verdict->detail);
+    if (verdict->server_name)
+        cordon_log_text(log, "server_name", verdict->server_name, verdict->server_name_length);
+    if (conn_has_dial(conn))
+        log_error(log, conn);
     cordon_log_end(log);
 }
 
@@ -135,22 +208,33 @@ size_t cordon_conn_target(const cordon_proxy *proxy, const cordon_conn *conn,
     return host->name_length + 4U;
 }
 
+/* The end of an allowed tunnel. Its server name is told once it has been seen: it is the host. */
 static void log_tunnel(cordon_proxy *proxy, const cordon_conn *conn, cordon_reason reason)
 {
     cordon_log *log = &proxy->log;
     log_origin(proxy, conn, "tunnel");
-    cordon_log_string(log, "host", proxy->options->policy.hosts[conn->host].name);
+    const char *host = proxy->options->policy.hosts[conn->host].name;
+    cordon_log_string(log, "host", host);
     cordon_log_number(log, "port", CORDON_POLICY_PORT);
+    cordon_log_string(log, "rule", rule_of(proxy, conn, CORDON_REASON_NONE));
+    log_dialled(log, &conn->dial);
+    if (conn->state == CORDON_CONN_OPEN)
+        cordon_log_string(log, "server_name", host);
     cordon_log_number(log, "up", conn->bytes[CORDON_CLIENT]);
     cordon_log_number(log, "down", conn->bytes[CORDON_UPSTREAM]);
     cordon_log_number(log, "ms", (uint64_t)((proxy->batch_ns - conn->since_ns) / 1000000));
     cordon_log_string(log, "end", cordon_reason_name(reason));
+    cordon_log_string(log, "by", cordon_reason_by(reason));
+    log_error(log, conn);
     cordon_log_end(log);
 }
 
-static bool conn_is_dialling(const cordon_conn *conn)
+uint16_t cordon_socket_error(int fd)
 {
-    return conn->state == CORDON_CONN_RESOLVE || conn->state == CORDON_CONN_CONNECT;
+    int error = 0;
+    socklen_t length = sizeof error;
+    (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    return (uint16_t)(error != 0 ? error : ECONNRESET);
 }
 
 void cordon_conn_close(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason)
@@ -158,6 +242,8 @@ void cordon_conn_close(cordon_proxy *proxy, cordon_conn *conn, cordon_reason rea
     if (conn->told)
         log_tunnel(proxy, conn, reason);
     if (conn_is_dialling(conn))
+        cordon_race_stop(&conn->race);
+    if (conn_has_dial(conn))
         cordon_resolved_unref(conn->dial.resolved);
     for (int side = 0; side < 2; side++) {
         cordon_pipes_give(&proxy->pipes, conn->pipe[side]);

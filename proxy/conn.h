@@ -16,6 +16,7 @@
 #include "log.h"
 #include "options.h"
 #include "pipes.h"
+#include "race.h"
 #include "resolve.h"
 #include "timer.h"
 
@@ -37,6 +38,13 @@ typedef enum cordon_source {
 #define CORDON_TOKEN(source, index) ((uint32_t)(source) << CORDON_TOKEN_BITS | (uint32_t)(index))
 #define CORDON_TOKEN_SOURCE(token)  ((cordon_source)((token) >> CORDON_TOKEN_BITS))
 #define CORDON_TOKEN_INDEX(token)   ((token) & ((1U << CORDON_TOKEN_BITS) - 1))
+/*
+ * epoll's data of a connection's descriptor holds the descriptor, too: a tunnel that is dialled may
+ * have several, and the batch may still hold an event of one that was closed.
+ */
+#define CORDON_EVENT_DATA(token, fd) ((uint64_t)(token) | (uint64_t)(uint32_t)(fd) << 32)
+#define CORDON_EVENT_TOKEN(data)     ((uint32_t)(data))
+#define CORDON_EVENT_FD(data)        ((int)((data) >> 32))
 
 /*
  * free -> head -> (drain | resolve -> connect -> hello -> open) -> dead -> free. A record is dead
@@ -70,16 +78,20 @@ enum {
 enum { CORDON_CLIENT = 0, CORDON_UPSTREAM = 1 };
 
 /*
+ * The way to the upstream, and what of it is told when the tunnel closes.
+ *
  * deadline_ns  when the look-up and the dialling of all addresses must be over
- * resolved     the answer being dialled, or NULL; one reference is held
- * next         the address to try after the current one
- * last_errno   why the last address failed, 0 for silence
+ * resolved     the answer that is dialled, or NULL; one reference is held until the record's end
+ * last_errno   why the last address failed, 0 for silence; later what broke the tunnel
+ * next         the address to try next
+ * chosen       the address that answered first
  */
 typedef struct cordon_dial {
     int64_t deadline_ns;
     cordon_resolved *resolved;
-    uint16_t next;
     uint16_t last_errno;
+    uint8_t next;
+    uint8_t chosen;
 } cordon_dial;
 
 /*
@@ -91,11 +103,14 @@ typedef struct cordon_conn {
     uint64_t id;
     int64_t since_ns;
     int64_t active_ns;
-    uint64_t bytes[2];
+    union {
+        cordon_race race; /* in RESOLVE and CONNECT */
+        uint64_t bytes[2];
+    };
     cordon_pipe *pipe[2];
     union {
         cordon_head head;
-        cordon_dial dial;
+        cordon_dial dial; /* from RESOLVE to OPEN */
         uint32_t drained;
     };
     int fd[2];
@@ -172,6 +187,9 @@ uint32_t cordon_conn_index(const cordon_proxy *proxy, const cordon_conn *conn);
  */
 int cordon_conn_watch(cordon_proxy *proxy, cordon_conn *conn, int side, bool ask_write);
 
+/* Watches an attempt to reach the upstream; should it win, its side is watched already. */
+int cordon_conn_watch_attempt(cordon_proxy *proxy, cordon_conn *conn, int fd);
+
 /* The side took no more: forgets WRITABLE and makes sure that epoll tells when there is room. */
 void cordon_conn_blocked(cordon_proxy *proxy, cordon_conn *conn, int side);
 
@@ -186,16 +204,18 @@ cordon_conn *cordon_conn_dequeue(cordon_proxy *proxy);
 
 /*
  * What was decided about a request. reason NONE is "allow". `status` is what the client was told,
- * 0 for nothing. `key` and `detail` are one more value for the log, or NULL.
+ * 0 for nothing. The rest is for the log and may be NULL: a sentence, the name that the client sent
+ * in its hello, and the answer whose addresses were considered.
  */
 typedef struct cordon_verdict {
     cordon_reason reason;
     int status;
     const char *target;
     size_t target_length;
-    const char *key;
     const char *detail;
-    size_t detail_length;
+    const char *server_name;
+    size_t server_name_length;
+    const cordon_resolved *resolved;
 } cordon_verdict;
 
 /* The line {"event":"decision"}. */
@@ -206,6 +226,9 @@ void cordon_conn_log_verdict(cordon_proxy *proxy, const cordon_conn *conn,
 #define CORDON_TARGET_MAX (CORDON_HOST_MAX + 5)
 size_t cordon_conn_target(const cordon_proxy *proxy, const cordon_conn *conn,
                           char ret_text[CORDON_TARGET_MAX]);
+
+/* The error that waits at a socket, taken from it; ECONNRESET where it is not told any more. */
+uint16_t cordon_socket_error(int fd);
 
 /* Ends the record: logs an accepted tunnel, closes, gives everything back. State is then DEAD. */
 void cordon_conn_close(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look-up and dialling; see dial.h. Addresses are tried one after the other in the resolver's
- * order; all but the last get a part of the time, so that one dead address does not use it up.
+ * Look-up and dialling; see dial.h. The addresses of the answer are tried in its order, each a
+ * little later than the one before; the first that answers is the upstream, the others are closed.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,10 +15,13 @@
 #include "answer.h"
 #include "dial.h"
 #include "hello.h"
+#include "kit/cleanup.h"
 #include "request.h"
 
 #define NS_PER_MS INT64_C(1000000)
-/* The share of the time that one address out of several gets. */
+/* RFC 8305 section 5: 250 ms is the recommended delay between attempts. */
+#define ATTEMPT_DELAY_NS (250 * NS_PER_MS)
+/* The share of the time that the newest attempt gets before the oldest gives way to another. */
 #define ATTEMPT_SHARE 4
 
 int cordon_dial_init(cordon_proxy *proxy)
@@ -36,14 +39,6 @@ int cordon_dial_init(cordon_proxy *proxy)
             return -1;
     }
     return 0;
-}
-
-static void close_upstream(cordon_conn *conn)
-{
-    if (conn->fd[CORDON_UPSTREAM] >= 0)
-        (void)close(conn->fd[CORDON_UPSTREAM]);
-    conn->fd[CORDON_UPSTREAM] = -1;
-    conn->side[CORDON_UPSTREAM] = 0;
 }
 
 static bool is_exhaustion(int error)
@@ -66,49 +61,61 @@ static void refuse_dial(cordon_proxy *proxy, cordon_conn *conn)
     cordon_request_refuse(proxy, conn, reason, detail);
 }
 
-/* 0 when the connection is under way; else errno. */
-static int dial_address(cordon_proxy *proxy, cordon_conn *conn, const cordon_address *address)
+/* Begins a connection and hands it to the race; else errno. */
+static int dial_address(cordon_proxy *proxy, cordon_conn *conn, uint8_t index)
 {
+    const cordon_address *address = &conn->dial.resolved->addresses[index];
     struct sockaddr_storage socket_address;
     socklen_t length = cordon_address_to_socket(address, &socket_address);
     int one = 1;
-    int fd = socket(address->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    cordon_autoclose int fd =
+        socket(address->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return errno;
-    conn->fd[CORDON_UPSTREAM] = fd;
     /* The relay forwards what it reads at once; waiting for more would only add delay. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (connect(fd, (struct sockaddr *)&socket_address, length) != 0 && errno != EINPROGRESS)
         return errno;
-    return cordon_conn_watch(proxy, conn, CORDON_UPSTREAM, true) == 0 ? 0 : errno;
+    if (cordon_conn_watch_attempt(proxy, conn, fd) != 0)
+        return errno;
+    cordon_race_add(&conn->race, cordon_take_fd(&fd), index);
+    return 0;
 }
 
+/*
+ * When the next address is tried although those under way are silent. While there is room beside
+ * them that costs them nothing; later the oldest has to give way, and had the time for an answer.
+ */
 static void arm_attempt(cordon_proxy *proxy, cordon_conn *conn)
 {
-    int64_t deadline_ns = conn->dial.deadline_ns;
-    if (conn->dial.next < conn->dial.resolved->count) {
-        int64_t part_ns = proxy->options->connect_ms * NS_PER_MS / ATTEMPT_SHARE;
-        int64_t attempt_ns = proxy->batch_ns + part_ns;
-        if (attempt_ns < deadline_ns)
-            deadline_ns = attempt_ns;
+    const cordon_dial *dial = &conn->dial;
+    int64_t at_ns = dial->deadline_ns;
+    if (dial->next < dial->resolved->count) {
+        int64_t wait_ns = cordon_race_is_full(&conn->race)
+                              ? proxy->options->connect_ms * NS_PER_MS / ATTEMPT_SHARE
+                              : ATTEMPT_DELAY_NS;
+        if (proxy->batch_ns + wait_ns < at_ns)
+            at_ns = proxy->batch_ns + wait_ns;
     }
-    cordon_conn_deadline(proxy, conn, deadline_ns);
+    cordon_conn_deadline(proxy, conn, at_ns);
 }
 
+/* One more address, the next that can be dialled at all; refused when none is left nor under way.
+ */
 static void dial_next(cordon_proxy *proxy, cordon_conn *conn)
 {
     cordon_dial *dial = &conn->dial;
+    int error = -1;
     conn->state = CORDON_CONN_CONNECT;
-    while (dial->next < dial->resolved->count) {
-        int error = dial_address(proxy, conn, &dial->resolved->addresses[dial->next++]);
-        if (error == 0) {
-            arm_attempt(proxy, conn);
-            return;
-        }
-        dial->last_errno = (uint16_t)error;
-        close_upstream(conn);
+    while (error != 0 && dial->next < dial->resolved->count) {
+        error = dial_address(proxy, conn, dial->next++);
+        if (error != 0)
+            dial->last_errno = (uint16_t)error;
     }
-    refuse_dial(proxy, conn);
+    if (cordon_race_is_over(&conn->race))
+        refuse_dial(proxy, conn);
+    else
+        arm_attempt(proxy, conn);
 }
 
 static void refuse_answer(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason,
@@ -129,12 +136,12 @@ static void refuse_answer(cordon_proxy *proxy, cordon_conn *conn, cordon_reason 
 static void dial_answer(cordon_proxy *proxy, cordon_conn *conn, cordon_resolved *resolved)
 {
     cordon_reason reason = resolved ? cordon_resolved_fault(resolved) : CORDON_REASON_NO_RESOURCES;
-    if (reason != CORDON_REASON_NONE) {
+    if (resolved)
+        conn->dial.resolved = cordon_resolved_ref(resolved);
+    if (reason != CORDON_REASON_NONE)
         refuse_answer(proxy, conn, reason, resolved);
-        return;
-    }
-    conn->dial.resolved = cordon_resolved_ref(resolved);
-    dial_next(proxy, conn);
+    else
+        dial_next(proxy, conn);
 }
 
 /* Starts the look-up unless one runs already. 0, or -1. */
@@ -142,7 +149,7 @@ static int lookup_begin(cordon_proxy *proxy, size_t index)
 {
     cordon_lookup *lookup = &proxy->lookups[index];
     struct epoll_event event = {.events = EPOLLIN,
-                                .data.u32 = CORDON_TOKEN(CORDON_SOURCE_LOOKUP, index)};
+                                .data.u64 = CORDON_TOKEN(CORDON_SOURCE_LOOKUP, index)};
     if (lookup->fd >= 0)
         return 0;
     if (cordon_lookup_start(lookup, proxy->resolver_fd, index) != 0)
@@ -162,6 +169,7 @@ void cordon_dial_begin(cordon_proxy *proxy, cordon_conn *conn)
     proxy->tunnels++;
     conn->dial =
         (cordon_dial){.deadline_ns = proxy->batch_ns + proxy->options->connect_ms * NS_PER_MS};
+    cordon_race_init(&conn->race);
     conn->state = CORDON_CONN_RESOLVE;
     cordon_resolved *resolved = cordon_lookup_cached(&proxy->lookups[conn->host], proxy->batch_ns);
     if (resolved) {
@@ -173,52 +181,62 @@ void cordon_dial_begin(cordon_proxy *proxy, cordon_conn *conn)
         cordon_request_refuse(proxy, conn, CORDON_REASON_NO_RESOURCES, NULL);
 }
 
+/* 200 for the client. The answer stays with the tunnel, which tells its address at its end. */
 static void established(cordon_proxy *proxy, cordon_conn *conn)
 {
     char target[CORDON_TARGET_MAX];
-    char address[CORDON_ADDRESS_TEXT_MAX];
-    const cordon_dial *dial = &conn->dial;
-    const cordon_address *dialled = &dial->resolved->addresses[dial->next - 1];
     cordon_verdict verdict = {.reason = CORDON_REASON_NONE,
                               .status = 200,
                               .target = target,
                               .target_length = cordon_conn_target(proxy, conn, target),
-                              .key = "address",
-                              .detail = cordon_address_text(dialled, true, address)};
-    verdict.detail_length = strlen(verdict.detail);
+                              .resolved = conn->dial.resolved};
     cordon_conn_log_verdict(proxy, conn, &verdict);
-    cordon_resolved_unref(conn->dial.resolved);
     conn->told = true;
     (void)send(conn->fd[CORDON_CLIENT], CORDON_ANSWER_OK, sizeof CORDON_ANSWER_OK - 1,
                MSG_NOSIGNAL | MSG_DONTWAIT);
     cordon_hello_begin(proxy, conn);
 }
 
-static void upstream_failed(cordon_proxy *proxy, cordon_conn *conn)
+static void attempt_won(cordon_proxy *proxy, cordon_conn *conn, int fd, uint8_t bits)
 {
-    int error = 0;
-    socklen_t length = sizeof error;
-    (void)getsockopt(conn->fd[CORDON_UPSTREAM], SOL_SOCKET, SO_ERROR, &error, &length);
-    conn->dial.last_errno = (uint16_t)(error != 0 ? error : ECONNRESET);
-    close_upstream(conn);
+    conn->dial.chosen = cordon_race_win(&conn->race, fd);
+    conn->dial.last_errno = 0;
+    conn->fd[CORDON_UPSTREAM] = fd;
+    conn->side[CORDON_UPSTREAM] |= bits;
+    conn->bytes[CORDON_CLIENT] = conn->bytes[CORDON_UPSTREAM] = 0; /* the race's place until now */
+    established(proxy, conn);
+}
+
+static void attempt_lost(cordon_proxy *proxy, cordon_conn *conn, int fd)
+{
+    conn->dial.last_errno = cordon_socket_error(fd);
+    cordon_race_drop(&conn->race, fd);
     dial_next(proxy, conn);
+}
+
+void cordon_dial_heard(cordon_proxy *proxy, cordon_conn *conn, int fd, uint8_t bits)
+{
+    /* One that this batch has closed already may still have an event in it. */
+    if (!cordon_race_has(&conn->race, fd))
+        return;
+    if (bits & CORDON_SIDE_BROKEN)
+        attempt_lost(proxy, conn, fd);
+    else if (bits & CORDON_SIDE_WRITABLE)
+        attempt_won(proxy, conn, fd, bits);
 }
 
 void cordon_dial_step(cordon_proxy *proxy, cordon_conn *conn)
 {
-    if (conn->side[CORDON_CLIENT] & CORDON_SIDE_BROKEN) {
-        char target[CORDON_TARGET_MAX];
-        cordon_verdict verdict = {.reason = CORDON_REASON_CLIENT_RESET,
-                                  .target = target,
-                                  .target_length = cordon_conn_target(proxy, conn, target)};
-        cordon_conn_log_verdict(proxy, conn, &verdict);
-        cordon_conn_close(proxy, conn, CORDON_REASON_CLIENT_RESET);
+    char target[CORDON_TARGET_MAX];
+    if (!(conn->side[CORDON_CLIENT] & CORDON_SIDE_BROKEN))
         return;
-    }
-    if (conn->side[CORDON_UPSTREAM] & CORDON_SIDE_BROKEN)
-        upstream_failed(proxy, conn);
-    else if (conn->side[CORDON_UPSTREAM] & CORDON_SIDE_WRITABLE)
-        established(proxy, conn);
+    cordon_verdict verdict = {.reason = CORDON_REASON_CLIENT_RESET,
+                              .target = target,
+                              .target_length = cordon_conn_target(proxy, conn, target),
+                              .resolved = conn->dial.resolved};
+    conn->dial.last_errno = cordon_socket_error(conn->fd[CORDON_CLIENT]);
+    cordon_conn_log_verdict(proxy, conn, &verdict);
+    cordon_conn_close(proxy, conn, CORDON_REASON_CLIENT_RESET);
 }
 
 void cordon_dial_late(cordon_proxy *proxy, cordon_conn *conn)
@@ -227,12 +245,12 @@ void cordon_dial_late(cordon_proxy *proxy, cordon_conn *conn)
         cordon_request_refuse(proxy, conn, CORDON_REASON_RESOLVE_TIMEOUT, NULL);
         return;
     }
-    close_upstream(conn);
-    conn->dial.last_errno = 0;
-    if (proxy->batch_ns < conn->dial.deadline_ns)
+    if (proxy->batch_ns < conn->dial.deadline_ns) {
         dial_next(proxy, conn);
-    else
-        refuse_dial(proxy, conn);
+        return;
+    }
+    conn->dial.last_errno = 0; /* whatever befell the others: one is silent to the last */
+    refuse_dial(proxy, conn);
 }
 
 /* Scans all records: look-ups are rare, and a waiting list would have to survive every close. */

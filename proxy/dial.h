@@ -13,7 +13,10 @@ int cordon_dial_init(cordon_proxy *proxy);
 /* The request of this record was allowed: counts it as a tunnel and starts towards conn->host. */
 void cordon_dial_begin(cordon_proxy *proxy, cordon_conn *conn);
 
-/* The upstream socket, or the client's, has something to say. */
+/* One of the sockets that dial the upstream has something to say: CORDON_SIDE_ bits. */
+void cordon_dial_heard(cordon_proxy *proxy, cordon_conn *conn, int fd, uint8_t bits);
+
+/* The client's socket has something to say. */
 void cordon_dial_step(cordon_proxy *proxy, cordon_conn *conn);
 
 /* The record's timer: the next address, or 504. */

@@ -29,9 +29,8 @@ static void deny(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason,
                               .target = target,
                               .target_length = cordon_conn_target(proxy, conn, target)};
     if (hello && hello->server_name_length > 0) {
-        verdict.key = "server_name";
-        verdict.detail = hello->server_name;
-        verdict.detail_length = hello->server_name_length;
+        verdict.server_name = hello->server_name;
+        verdict.server_name_length = hello->server_name_length;
     }
     cordon_conn_log_verdict(proxy, conn, &verdict);
     conn->told = false; /* a denied tunnel is no tunnel: it has no line of its own */
@@ -70,6 +69,7 @@ void cordon_hello_step(cordon_proxy *proxy, cordon_conn *conn)
 {
     _Static_assert(CORDON_SCRATCH_BYTES >= CORDON_HELLO_MAX, "a whole hello must fit");
     if (conn->side[CORDON_UPSTREAM] & CORDON_SIDE_BROKEN) {
+        conn->dial.last_errno = cordon_socket_error(conn->fd[CORDON_UPSTREAM]);
         cordon_conn_close(proxy, conn, CORDON_REASON_UPSTREAM_RESET);
         return;
     }
@@ -77,6 +77,8 @@ void cordon_hello_step(cordon_proxy *proxy, cordon_conn *conn)
         recv(conn->fd[CORDON_CLIENT], proxy->scratch, CORDON_HELLO_MAX, MSG_PEEK | MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN)
         return;
+    if (got < 0)
+        conn->dial.last_errno = (uint16_t)errno;
     /* A client that leaves without a byte asked for nothing. */
     if (got == 0)
         cordon_conn_close(proxy, conn, CORDON_REASON_CLIENT_CLOSED);

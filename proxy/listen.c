@@ -37,7 +37,7 @@ static int set_options(int fd, int family)
 static int watch(cordon_proxy *proxy, int operation)
 {
     struct epoll_event event = {.events = EPOLLIN,
-                                .data.u32 = CORDON_TOKEN(CORDON_SOURCE_LISTEN, 0)};
+                                .data.u64 = CORDON_TOKEN(CORDON_SOURCE_LISTEN, 0)};
     return epoll_ctl(proxy->epoll_fd, operation, proxy->listen_fd, &event);
 }
 

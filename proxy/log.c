@@ -149,6 +149,37 @@ void cordon_log_number(cordon_log *log, const char *key, uint64_t number)
     log_put_number(log, number);
 }
 
+void cordon_log_bool(cordon_log *log, const char *key, bool value)
+{
+    if (!log->open)
+        return;
+    log_put_key(log, key);
+    log_put_string(log, value ? "true" : "false");
+}
+
+void cordon_log_list_begin(cordon_log *log, const char *key)
+{
+    if (!log->open)
+        return;
+    log_put_key(log, key);
+    log_put_string(log, "[");
+}
+
+void cordon_log_item(cordon_log *log, size_t index, const char *text)
+{
+    if (!log->open)
+        return;
+    log_put_string(log, index > 0 ? ",\"" : "\"");
+    log_put_string(log, text);
+    log_put_string(log, "\"");
+}
+
+void cordon_log_list_end(cordon_log *log)
+{
+    if (log->open)
+        log_put_string(log, "]");
+}
+
 void cordon_log_end(cordon_log *log)
 {
     if (!log->open)

@@ -50,6 +50,11 @@ void cordon_log_begin(cordon_log *log, const char *event);
 void cordon_log_text(cordon_log *log, const char *key, const char *text, size_t length);
 void cordon_log_string(cordon_log *log, const char *key, const char *text);
 void cordon_log_number(cordon_log *log, const char *key, uint64_t number);
+void cordon_log_bool(cordon_log *log, const char *key, bool value);
+/* A list of texts that have nothing to escape; `index` counts them from 0. */
+void cordon_log_list_begin(cordon_log *log, const char *key);
+void cordon_log_item(cordon_log *log, size_t index, const char *text);
+void cordon_log_list_end(cordon_log *log);
 void cordon_log_end(cordon_log *log);
 
 /* Writes what the descriptor takes now. */

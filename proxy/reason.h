@@ -69,6 +69,15 @@ const char *cordon_reason_name(cordon_reason reason);
 /* One sentence fragment for the client's body; never NULL. */
 const char *cordon_reason_text(cordon_reason reason);
 
+/*
+ * The part of the policy that said no: "request" (the form of it), "host", "port", "limit",
+ * "server_name"; NULL where it is whatever gave the host's addresses.
+ */
+const char *cordon_reason_rule(cordon_reason reason);
+
+/* Who closed a tunnel that ended so: "client", "upstream", "proxy", "limit", "deadline". */
+const char *cordon_reason_by(cordon_reason reason);
+
 /* 400...504, or 0 where no HTTP answer belongs to the reason. */
 int cordon_reason_status(cordon_reason reason);
 

@@ -24,8 +24,10 @@ typedef enum flow {
     FLOW_FAULT, /* a socket broke; conn->first says which */
 } flow;
 
+/* Right after the call that failed: errno says how. */
 static flow fault(cordon_conn *conn, int side)
 {
+    conn->dial.last_errno = (uint16_t)errno;
     conn->first = side == CORDON_CLIENT ? CORDON_REASON_CLIENT_RESET : CORDON_REASON_UPSTREAM_RESET;
     return FLOW_FAULT;
 }
@@ -109,6 +111,7 @@ static flow keep(cordon_proxy *proxy, cordon_conn *conn, int from, size_t sent, 
         cordon_pipe_put(conn->pipe[from], proxy->scratch + sent, length - sent) == 0)
         return FLOW_ON;
     conn->first = CORDON_REASON_RELAY_FAILED;
+    conn->dial.last_errno = ENOMEM;
     return FLOW_FAULT;
 }
 

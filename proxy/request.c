@@ -4,7 +4,6 @@
  * exactly the head is taken: what comes after it stays in the kernel for the tunnel.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,10 +28,11 @@ static ssize_t discard(cordon_proxy *proxy, int fd, size_t length)
     return recv(fd, proxy->scratch, most, MSG_TRUNC | MSG_DONTWAIT);
 }
 
-static void send_refusal(int fd, cordon_reason reason, text target, const char *detail)
+static void send_refusal(int fd, const cordon_verdict *verdict)
 {
     char answer[CORDON_ANSWER_MAX];
-    size_t length = cordon_answer_refusal(answer, reason, target.at, target.length, detail);
+    size_t length = cordon_answer_refusal(answer, verdict->reason, verdict->target,
+                                          verdict->target_length, verdict->detail);
     /* The first bytes on a fresh socket always fit; if not, the close says enough. */
     (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -53,17 +53,12 @@ bool cordon_request_too_many(const cordon_proxy *proxy)
     return most > 0 && proxy->refused >= most && proxy->batch_ns - proxy->refused_ns < SECOND_NS;
 }
 
-static void log_refusal(cordon_proxy *proxy, const cordon_conn *conn, cordon_reason reason,
-                        text target, const char *detail)
+static cordon_verdict refusal(cordon_reason reason, text target)
 {
-    cordon_verdict verdict = {.reason = reason,
-                              .status = cordon_reason_status(reason),
-                              .target = target.at,
-                              .target_length = target.length,
-                              .key = detail ? "detail" : NULL,
-                              .detail = detail,
-                              .detail_length = detail ? strlen(detail) : 0};
-    cordon_conn_log_verdict(proxy, conn, &verdict);
+    return (cordon_verdict){.reason = reason,
+                            .status = cordon_reason_status(reason),
+                            .target = target.at,
+                            .target_length = target.length};
 }
 
 static void drain_begin(cordon_proxy *proxy, cordon_conn *conn)
@@ -75,12 +70,11 @@ static void drain_begin(cordon_proxy *proxy, cordon_conn *conn)
     cordon_request_drain(proxy, conn);
 }
 
-static void refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason, text target,
-                   const char *detail)
+static void tell_refusal(cordon_proxy *proxy, cordon_conn *conn, const cordon_verdict *verdict)
 {
     count_refusal(proxy);
-    log_refusal(proxy, conn, reason, target, detail);
-    send_refusal(conn->fd[CORDON_CLIENT], reason, target, detail);
+    cordon_conn_log_verdict(proxy, conn, verdict);
+    send_refusal(conn->fd[CORDON_CLIENT], verdict);
     /* Closing over unread bytes would send a reset, and that may overtake the answer. */
     if (conn->side[CORDON_CLIENT] & CORDON_SIDE_READABLE)
         drain_begin(proxy, conn);
@@ -88,21 +82,28 @@ static void refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason,
         cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
 }
 
+static void refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason, text target)
+{
+    cordon_verdict verdict = refusal(reason, target);
+    tell_refusal(proxy, conn, &verdict);
+}
+
 void cordon_request_refuse(cordon_proxy *proxy, cordon_conn *conn, cordon_reason reason,
                            const char *detail)
 {
     char target[CORDON_TARGET_MAX];
-    text shown = {target, cordon_conn_target(proxy, conn, target)};
-    if (conn->fd[CORDON_UPSTREAM] >= 0) {
-        (void)close(conn->fd[CORDON_UPSTREAM]);
-        conn->fd[CORDON_UPSTREAM] = -1;
-    }
-    cordon_resolved_unref(conn->dial.resolved);
-    conn->dial.resolved = NULL;
+    cordon_resolved *resolved = conn->dial.resolved;
+    cordon_verdict verdict =
+        refusal(reason, (text){target, cordon_conn_target(proxy, conn, target)});
+    verdict.detail = detail;
+    verdict.resolved = resolved;
+    cordon_race_stop(&conn->race);
+    conn->dial.resolved = NULL; /* held here until it is told */
     if (conn->counted)
         proxy->tunnels--;
     conn->counted = false;
-    refuse(proxy, conn, reason, shown, detail);
+    tell_refusal(proxy, conn, &verdict);
+    cordon_resolved_unref(resolved);
 }
 
 void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn)
@@ -121,8 +122,9 @@ void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn)
 void cordon_request_turn_away(cordon_proxy *proxy, int fd, cordon_reason reason)
 {
     cordon_conn stranger = {.id = ++proxy->last_id};
-    log_refusal(proxy, &stranger, reason, (text){"", 0}, NULL);
-    send_refusal(fd, reason, (text){"", 0}, NULL);
+    cordon_verdict verdict = refusal(reason, (text){"", 0});
+    cordon_conn_log_verdict(proxy, &stranger, &verdict);
+    send_refusal(fd, &verdict);
     (void)shutdown(fd, SHUT_WR);
     (void)discard(proxy, fd, CORDON_SCRATCH_BYTES);
     (void)close(fd);
@@ -163,7 +165,7 @@ static void head_done(cordon_proxy *proxy, cordon_conn *conn, size_t window)
     if (reason == CORDON_REASON_NONE)
         cordon_dial_begin(proxy, conn);
     else
-        refuse(proxy, conn, reason, head_target(proxy, conn), NULL);
+        refuse(proxy, conn, reason, head_target(proxy, conn));
 }
 
 static void head_cut(cordon_proxy *proxy, cordon_conn *conn)
@@ -171,7 +173,7 @@ static void head_cut(cordon_proxy *proxy, cordon_conn *conn)
     if (conn->head.scan == 0)
         cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
     else
-        refuse(proxy, conn, CORDON_REASON_HEAD_CUT, (text){"", 0}, NULL);
+        refuse(proxy, conn, CORDON_REASON_HEAD_CUT, (text){"", 0});
 }
 
 void cordon_request_step(cordon_proxy *proxy, cordon_conn *conn)
@@ -195,7 +197,7 @@ void cordon_request_step(cordon_proxy *proxy, cordon_conn *conn)
         break;
     case CORDON_HEAD_BAD:
     case CORDON_HEAD_UNKNOWN:
-        refuse(proxy, conn, (cordon_reason)conn->head.reason, head_target(proxy, conn), NULL);
+        refuse(proxy, conn, (cordon_reason)conn->head.reason, head_target(proxy, conn));
         break;
     }
 }
@@ -203,7 +205,7 @@ void cordon_request_step(cordon_proxy *proxy, cordon_conn *conn)
 void cordon_request_late(cordon_proxy *proxy, cordon_conn *conn)
 {
     if (conn->head.scan > 0) {
-        refuse(proxy, conn, CORDON_REASON_HEAD_TIMEOUT, (text){"", 0}, NULL);
+        refuse(proxy, conn, CORDON_REASON_HEAD_TIMEOUT, (text){"", 0});
         return;
     }
     cordon_verdict verdict = {.reason = CORDON_REASON_HEAD_TIMEOUT, .target = ""};

@@ -17,6 +17,31 @@ static cordon_resolved *resolved_make(void)
     return resolved;
 }
 
+/* The next address from `at` on that is, or is not, of this family; count when there is none. */
+static size_t next_of(const cordon_resolved *resolved, size_t at, uint16_t family, bool same)
+{
+    while (at < resolved->count && (resolved->addresses[at].family == family) != same)
+        at++;
+    return at;
+}
+
+/*
+ * RFC 8305 section 4: the families take turns, beginning with the resolver's first, so that one
+ * that does not work here costs one delay and not one per address.
+ */
+static void interleave(cordon_resolved *resolved)
+{
+    cordon_address sorted[CORDON_RESOLVE_MAX];
+    uint16_t family = resolved->addresses[0].family;
+    size_t at[2] = {next_of(resolved, 0, family, true), next_of(resolved, 0, family, false)};
+    for (size_t i = 0; i < resolved->count; i++) {
+        size_t turn = at[i % 2] < resolved->count ? i % 2 : 1 - i % 2;
+        sorted[i] = resolved->addresses[at[turn]];
+        at[turn] = next_of(resolved, at[turn] + 1, family, turn == 0);
+    }
+    memcpy(resolved->addresses, sorted, resolved->count * sizeof sorted[0]);
+}
+
 cordon_resolved *cordon_resolved_new(const cordon_address *raw, size_t count, uint16_t port)
 {
     cordon_resolved *resolved = resolved_make();
@@ -28,6 +53,8 @@ cordon_resolved *cordon_resolved_new(const cordon_address *raw, size_t count, ui
         else if (resolved->refused++ == 0)
             resolved->first_refused = address;
     }
+    if (resolved)
+        interleave(resolved);
     return resolved;
 }
 

@@ -36,7 +36,8 @@ size_t cordon_lookup_system(const char *name, cordon_address *ret, size_t max);
  * One answer, immutable and counted: a tunnel dials only addresses of the answer it was given,
  * even when the cache has a newer one.
  *
- * count, addresses   checked, in the resolver's order; count may be 0
+ * count, addresses   checked, in the order in which they are tried: the resolver's, but with the
+ *                    families taking turns; count may be 0
  * refused            how many were refused; first_refused and its class are told in the log
  */
 typedef struct cordon_resolved {

@@ -56,7 +56,8 @@ static const state_row state_rows[] = {
     [CORDON_CONN_DEAD] = {ignore, ignore},
 };
 
-static void on_socket(cordon_proxy *proxy, uint32_t index, int side, uint32_t events)
+/* What epoll says of a socket, as CORDON_SIDE_ bits. */
+static uint8_t bits_of(uint32_t events)
 {
     static const struct {
         uint32_t event;
@@ -68,11 +69,30 @@ static void on_socket(cordon_proxy *proxy, uint32_t index, int side, uint32_t ev
         {EPOLLHUP, CORDON_SIDE_READABLE | CORDON_SIDE_WRITABLE},
         {EPOLLERR, CORDON_SIDE_READABLE | CORDON_SIDE_WRITABLE | CORDON_SIDE_BROKEN},
     };
-    cordon_conn *conn = &proxy->conns[index];
+    uint8_t bits = 0;
     for (size_t i = 0; i < sizeof meaning / sizeof meaning[0]; i++) {
         if (events & meaning[i].event)
-            conn->side[side] |= meaning[i].bits;
+            bits |= meaning[i].bits;
     }
+    return bits;
+}
+
+static void on_client(cordon_proxy *proxy, cordon_conn *conn, uint32_t events)
+{
+    conn->side[CORDON_CLIENT] |= bits_of(events);
+    state_rows[conn->state].step(proxy, conn);
+}
+
+static void on_upstream(cordon_proxy *proxy, cordon_conn *conn, int fd, uint32_t events)
+{
+    if (conn->state == CORDON_CONN_CONNECT) {
+        cordon_dial_heard(proxy, conn, fd, bits_of(events));
+        return;
+    }
+    /* An attempt that lost, earlier in this batch. */
+    if (fd != conn->fd[CORDON_UPSTREAM])
+        return;
+    conn->side[CORDON_UPSTREAM] |= bits_of(events);
     state_rows[conn->state].step(proxy, conn);
 }
 
@@ -112,13 +132,14 @@ static void on_signal(cordon_proxy *proxy)
 
 static void on_event(cordon_proxy *proxy, const struct epoll_event *event)
 {
-    uint32_t index = CORDON_TOKEN_INDEX(event->data.u32);
-    switch (CORDON_TOKEN_SOURCE(event->data.u32)) {
+    uint32_t token = CORDON_EVENT_TOKEN(event->data.u64);
+    uint32_t index = CORDON_TOKEN_INDEX(token);
+    switch (CORDON_TOKEN_SOURCE(token)) {
     case CORDON_SOURCE_CLIENT:
-        on_socket(proxy, index, CORDON_CLIENT, event->events);
+        on_client(proxy, &proxy->conns[index], event->events);
         break;
     case CORDON_SOURCE_UPSTREAM:
-        on_socket(proxy, index, CORDON_UPSTREAM, event->events);
+        on_upstream(proxy, &proxy->conns[index], CORDON_EVENT_FD(event->data.u64), event->events);
         break;
     case CORDON_SOURCE_LOOKUP:
         cordon_dial_lookup_done(proxy, index);
@@ -207,14 +228,8 @@ static void free_proxy(cordon_proxy **proxy)
     free(*proxy);
 }
 
-int cordon_proxy_serve(const cordon_proxy_options *options, const cordon_proxy_place *place,
-                       cordon_err *err)
+int cordon_proxy_loop(cordon_proxy *proxy, cordon_err *err)
 {
-    cordon_cleanup(free_proxy) cordon_proxy *proxy = calloc(1, sizeof *proxy);
-    if (!proxy)
-        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
-    if (cordon_setup_init(proxy, options, place, err) != 0)
-        return -1;
     while (!proxy->stopping && !proxy->failure) {
         if (batch(proxy) != 0)
             return CORDON_FAIL_ERRNO(err, errno, "epoll_wait");
@@ -223,4 +238,15 @@ int cordon_proxy_serve(const cordon_proxy_options *options, const cordon_proxy_p
     if (proxy->failure)
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "%s", proxy->failure);
     return 0;
+}
+
+int cordon_proxy_serve(const cordon_proxy_options *options, const cordon_proxy_place *place,
+                       cordon_err *err)
+{
+    cordon_cleanup(free_proxy) cordon_proxy *proxy = calloc(1, sizeof *proxy);
+    if (!proxy)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    if (cordon_setup_init(proxy, options, place, err) != 0)
+        return -1;
+    return cordon_proxy_loop(proxy, err);
 }

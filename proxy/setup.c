@@ -86,9 +86,9 @@ static int take_signals(cordon_proxy *proxy, cordon_err *err)
 static int make_loop(cordon_proxy *proxy, cordon_err *err)
 {
     struct epoll_event on_signal = {.events = EPOLLIN,
-                                    .data.u32 = CORDON_TOKEN(CORDON_SOURCE_SIGNAL, 0)};
+                                    .data.u64 = CORDON_TOKEN(CORDON_SOURCE_SIGNAL, 0)};
     struct epoll_event on_log = {.events = EPOLLOUT | EPOLLET,
-                                 .data.u32 = CORDON_TOKEN(CORDON_SOURCE_LOG, 0)};
+                                 .data.u64 = CORDON_TOKEN(CORDON_SOURCE_LOG, 0)};
     proxy->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (proxy->epoll_fd < 0)
         return CORDON_FAIL_ERRNO(err, errno, "epoll_create1");
@@ -102,7 +102,7 @@ static int make_loop(cordon_proxy *proxy, cordon_err *err)
 static int watch_owner(cordon_proxy *proxy, cordon_err *err)
 {
     struct epoll_event event = {.events = EPOLLIN,
-                                .data.u32 = CORDON_TOKEN(CORDON_SOURCE_OWNER, 0)};
+                                .data.u64 = CORDON_TOKEN(CORDON_SOURCE_OWNER, 0)};
     if (proxy->owner_fd < 0)
         return 0;
     if (epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, proxy->owner_fd, &event) != 0)

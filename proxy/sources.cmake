@@ -11,6 +11,7 @@ set(CORDON_PROXY_SOURCES
     proxy/conn.c
     proxy/descriptors.c
     proxy/dial.c
+    proxy/errno_name.c
     proxy/hello.c
     proxy/host.c
     proxy/http_head.c
@@ -21,6 +22,7 @@ set(CORDON_PROXY_SOURCES
     proxy/options.c
     proxy/pipes.c
     proxy/policy.c
+    proxy/race.c
     proxy/reason.c
     proxy/relay.c
     proxy/request.c

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "proxy/serve.h"
+#include "proxy/setup.h"
 #include "support/parent_of.h"
 #include "support/proxy_rig.h"
 
@@ -91,6 +92,23 @@ bool rig_prepare(proxy_rig *rig)
            pin(rig, "crash.test", 0);
 }
 
+/* As cordon_proxy_serve does it. */
+static int serve(proxy_rig *rig, cordon_err *err)
+{
+    const cordon_proxy_place place = {.look_up = played_lookup, .owner_fd = -1};
+    if (!rig->arrange)
+        return cordon_proxy_serve(&rig->options, &place, err);
+    cordon_proxy *proxy = calloc(1, sizeof *proxy);
+    int result = -1;
+    if (proxy && cordon_setup_init(proxy, &rig->options, &place, err) == 0) {
+        rig->arrange(proxy, rig->context);
+        result = cordon_proxy_loop(proxy, err);
+    }
+    cordon_setup_clear(proxy);
+    free(proxy);
+    return result;
+}
+
 static _Noreturn void child(proxy_rig *rig, const int *ends)
 {
     cordon_err err = CORDON_ERR_INIT;
@@ -101,8 +119,7 @@ static _Noreturn void child(proxy_rig *rig, const int *ends)
     (void)close(rig->upstream);
     if (rig->files > 0 && setrlimit(RLIMIT_NOFILE, &files) != 0)
         _exit(99);
-    const cordon_proxy_place place = {.look_up = played_lookup, .owner_fd = -1};
-    int status = cordon_proxy_serve(&rig->options, &place, &err) == 0 ? 0 : 71;
+    int status = serve(rig, &err) == 0 ? 0 : 71;
     if (status != 0)
         (void)fprintf(stderr, "proxy: %s\n", err.message);
     if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "proxy/conn.h"
 #include "proxy/options.h"
 #include "support/hello.h"
 
@@ -23,10 +24,13 @@
  *
  * options  change them between rig_prepare and rig_start
  * files    soft and hard descriptor limit of the proxy; 0 leaves it
+ * arrange  changes the proxy before it serves, or NULL
  */
 typedef struct proxy_rig {
     cordon_proxy_options options;
     unsigned files;
+    void (*arrange)(cordon_proxy *proxy, void *context);
+    void *context;
     pid_t proxy;
     int upstream;
     int log_fd;

@@ -99,7 +99,9 @@ static void a_stalled_log_stops_nothing_and_the_gap_is_told(void)
     const char *dropped = strstr(rig.log, "\"event\":\"dropped\"");
     const char *count = dropped ? strstr(dropped, "\"count\":") : NULL;
     REQUIRE(count != NULL);
-    CHECK_INT(rig_log_count(&rig, "\"not_pinned\"}\n") + strtoul(count + 8, NULL, 10), REFUSALS);
+    CHECK_INT(rig_log_count(&rig, "\"not_pinned\",\"rule\":\"host\"}\n") +
+                  strtoul(count + 8, NULL, 10),
+              REFUSALS);
     CHECK_INT(rig_log_count(&rig, "{\"event\":"), rig_log_count(&rig, "}\n"));
     rig_clear(&rig);
 }
@@ -120,9 +122,10 @@ static void a_stop_closes_at_once_and_tells_what_open_tunnels_moved(void)
     CHECK(rig_is_closed(fd));
     CHECK(rig_is_closed(upstream));
     CHECK(rig_is_closed(head));
-    CHECK(strstr(rig.log, "\"host\":\"ok.test\",\"port\":443,\"up\":") != NULL);
+    CHECK(strstr(rig.log, "\"host\":\"ok.test\",\"port\":443,\"rule\":\"upstream\",\"address\":") !=
+          NULL);
     CHECK(strstr(rig.log, "\"down\":6,") != NULL);
-    CHECK(strstr(rig.log, "\"end\":\"stopped\"}") != NULL);
+    CHECK(strstr(rig.log, "\"end\":\"stopped\",\"by\":\"proxy\"}") != NULL);
     (void)close(fd);
     (void)close(upstream);
     (void)close(head);

@@ -120,7 +120,7 @@ static void HM3_only_the_exact_host_and_port_are_allowed(void)
     check_text_refused(&rig, HEAD("OK.TEST:8443"), CORDON_REASON_PORT_NOT_ALLOWED);
     CHECK(!rig_was_dialled(&rig));
     CHECK(rig_log_has(&rig, "\"target\":\"sub.ok.test:443\",\"verdict\":\"deny\",\"status\":403,"
-                            "\"reason\":\"not_pinned\"}"));
+                            "\"reason\":\"not_pinned\",\"rule\":\"host\"}"));
     CHECK_INT(rig_stop(&rig), 0);
     rig_clear(&rig);
 }
@@ -138,7 +138,8 @@ static void DN5_upstream_trouble_is_told_with_host_and_reason_and_stays_with_its
     check_text_refused(&rig, HEAD("Private.test:443"), CORDON_REASON_ADDRESS_NOT_PUBLIC);
     CHECK(rig_log_has(&rig,
                       "\"target\":\"private.test:443\",\"verdict\":\"deny\",\"status\":502,"
-                      "\"reason\":\"address_not_public\",\"detail\":\"10.0.0.5 is private\"}"));
+                      "\"reason\":\"address_not_public\",\"rule\":\"resolved\",\"addresses\":[],"
+                      "\"refused\":2,\"detail\":\"10.0.0.5 is private\"}"));
     /* One name that fails takes nothing from the others (DN5), and leaves no process behind. */
     int fd = rig_tunnel(&rig);
     CHECK(fd >= 0);

@@ -125,7 +125,7 @@ static void a_hello_in_pieces_is_forwarded_whole_and_not_before_it_passed(void)
     (void)close(fd);
     CHECK(rig_is_closed(upstream));
     (void)close(upstream);
-    CHECK(rig_log_has(&rig, "\"end\":\"client_closed\"}"));
+    CHECK(rig_log_has(&rig, "\"end\":\"client_closed\",\"by\":\"client\"}"));
     CHECK_INT(rig_stop(&rig), 0);
     rig_clear(&rig);
 }
@@ -160,6 +160,7 @@ static void only_the_pinned_server_name_opens_a_tunnel(void)
     REQUIRE(rig_run(&rig));
     check_hello_denied(&rig, &(hello_knobs){.name = "evil.test"},
                        "\"status\":0,\"reason\":\"server_name_mismatch\","
+                       "\"rule\":\"server_name\","
                        "\"server_name\":\"evil.test\"}");
     check_hello_denied(&rig, &(hello_knobs){.name = "sub.ok.test"},
                        "\"server_name\":\"sub.ok.test\"");
@@ -316,7 +317,7 @@ static void PP5_a_tunnel_is_idle_only_when_both_directions_are_quiet(void)
     CHECK(rig_is_closed(fd));
     CHECK(rig_is_closed(upstream));
     CHECK(rig_log_has(&rig, "\"down\":12,"));
-    CHECK(rig_log_has(&rig, "\"end\":\"idle\"}"));
+    CHECK(rig_log_has(&rig, "\"end\":\"idle\",\"by\":\"deadline\"}"));
     (void)close(fd);
     (void)close(upstream);
     CHECK_INT(rig_stop(&rig), 0);
@@ -356,13 +357,15 @@ static void a_reset_ends_the_tunnel_on_both_sides(void)
     (void)close(fd);
     CHECK(rig_is_closed(upstream));
     (void)close(upstream);
-    CHECK(rig_log_has(&rig, "\"end\":\"client_reset\"}"));
+    CHECK(
+        rig_log_has(&rig, "\"end\":\"client_reset\",\"by\":\"client\",\"error\":\"ECONNRESET\"}"));
     REQUIRE(rig_open(&rig, &fd, &upstream));
     (void)setsockopt(upstream, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     (void)close(upstream);
     CHECK(rig_is_closed(fd));
     (void)close(fd);
-    CHECK(rig_log_has(&rig, "\"end\":\"upstream_reset\"}"));
+    CHECK(rig_log_has(&rig,
+                      "\"end\":\"upstream_reset\",\"by\":\"upstream\",\"error\":\"ECONNRESET\"}"));
     /* After its orderly end a side that breaks has nobody left to read for. */
     REQUIRE(rig_open(&rig, &fd, &upstream));
     (void)shutdown(fd, SHUT_WR);
