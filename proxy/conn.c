@@ -42,6 +42,8 @@ uint32_t cordon_conn_index(const cordon_proxy *proxy, const cordon_conn *conn)
     return (uint32_t)(conn - proxy->conns);
 }
 
+_Static_assert(sizeof(cordon_conn) <= 120, "what a waiting client costs: DESIGN.md says so");
+
 cordon_conn *cordon_conn_new(cordon_proxy *proxy, int fd)
 {
     cordon_conn *conn = chain_take(proxy, &proxy->free);

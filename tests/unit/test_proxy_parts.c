@@ -11,6 +11,7 @@
 
 #include "proxy/answer.h"
 #include "proxy/log.h"
+#include "proxy/resolve.h"
 #include "proxy/pipes.h"
 #include "proxy/timer.h"
 #include "support/test.h"
@@ -106,6 +107,32 @@ static void hostile_text_is_escaped_and_cut_in_the_log(void)
     CHECK_CONTAINS(text, "\\u0001...\"");
     CHECK(text[length - 1] == '\n');
     CHECK_CONTAINS(text, "\"id\":18446744073709551615,");
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+static void the_most_addresses_and_the_longest_name_make_a_line(void)
+{
+    static cordon_log log;
+    char name[CORDON_HOST_MAX + 4];
+    int ends[2];
+    REQUIRE_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    cordon_log_init(&log, ends[1]);
+    memset(name, 'a', sizeof name);
+    cordon_log_begin(&log, "decision");
+    cordon_log_number(&log, "id", UINT64_MAX);
+    cordon_log_text(&log, "target", name, sizeof name);
+    cordon_log_list_begin(&log, "addresses");
+    for (size_t i = 0; i < CORDON_RESOLVE_MAX; i++)
+        cordon_log_item(&log, i, "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255");
+    cordon_log_list_end(&log);
+    cordon_log_bool(&log, "mixed", true);
+    memset(name, 1, sizeof name);
+    cordon_log_text(&log, "detail", name, sizeof name);
+    cordon_log_end(&log);
+    CHECK(log.end <= CORDON_LOG_LINE_MAX);
+    CHECK_CONTAINS(log.buffer, "255\",\"ffff");
+    CHECK_CONTAINS(log.buffer, "255\"],\"mixed\":true,\"detail\":\"\\u0001");
     (void)close(ends[0]);
     (void)close(ends[1]);
 }
@@ -260,6 +287,7 @@ static void every_refusal_fits_and_has_a_phrase(void)
 CORDON_TEST_MAIN("proxy_parts", TEST(timers_come_back_in_the_order_of_their_deadlines),
                  TEST(a_timer_is_due_at_its_time_and_the_wait_is_rounded_up),
                  TEST(hostile_text_is_escaped_and_cut_in_the_log),
+                 TEST(the_most_addresses_and_the_longest_name_make_a_line),
                  TEST(a_stalled_reader_loses_lines_but_learns_how_many),
                  TEST(a_reader_that_left_is_no_error), TEST(a_pipe_keeps_bytes_in_either_kind),
                  TEST(a_pipe_with_bytes_in_it_is_never_used_again),
