@@ -362,13 +362,8 @@ static int read_key(const reader *r, config_setting_t *setting, const cordon_key
 static int fail_unknown(const reader *r, const config_setting_t *setting,
                         const cordon_schema *schema, cordon_err *err)
 {
-    char reason[CORDON_FORM_MAX] = "unknown key; known here:";
-    size_t length = strlen(reason);
-    for (size_t i = 0; i < schema->count && length < sizeof reason; i++) {
-        int added = snprintf(reason + length, sizeof reason - length, "%s %s", i > 0 ? "," : "",
-                             schema->keys[i].name);
-        length += added > 0 ? (size_t)added : 0;
-    }
+    char reason[CORDON_FORM_MAX];
+    cordon_value_unknown(schema, config_setting_name(setting), reason);
     return fail_at(r, setting, reason, NULL, err);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kit/cleanup.h"
+#include "kit/near.h"
 #include "kit/num.h"
 #include "text_list.h"
 #include "trust.h"
@@ -195,6 +196,23 @@ int cordon_value_number(const cordon_key *key, const cordon_value *value, int64_
 
 /* --- Texts --------------------------------------------------------------------------------- */
 
+void cordon_value_unknown(const cordon_schema *schema, const char *name,
+                          char ret_reason[CORDON_FORM_MAX])
+{
+    char hint[CORDON_NEAR_HINT_SIZE];
+    cordon_near near = {.word = name ? name : ""};
+    for (size_t i = 0; i < schema->count; i++)
+        cordon_near_look(&near, schema->keys[i].name);
+    int used = snprintf(ret_reason, CORDON_FORM_MAX, "unknown key%s",
+                        cordon_near_hint(&near, "known here:", hint));
+    size_t length = used > 0 ? (size_t)used : 0;
+    for (size_t i = 0; i < schema->count && length < CORDON_FORM_MAX; i++) {
+        used = snprintf(ret_reason + length, CORDON_FORM_MAX - length, "%s %s", i > 0 ? "," : "",
+                        schema->keys[i].name);
+        length += used > 0 ? (size_t)used : 0;
+    }
+}
+
 int cordon_value_choice(const cordon_key *key, const char *text, int *ret_value, cordon_err *err)
 {
     for (const cordon_choice *choice = key->choices; choice->name; choice++) {
@@ -203,6 +221,12 @@ int cordon_value_choice(const cordon_key *key, const char *text, int *ret_value,
             return 0;
         }
     }
+    cordon_near near = {.word = text};
+    for (const cordon_choice *choice = key->choices; choice->name; choice++)
+        cordon_near_look(&near, choice->name);
+    if (near.best)
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "unknown value \"%s\" (did you mean \"%s\"?)",
+                           CORDON_QUOTE(text), near.best);
     return CORDON_FAIL(err, CORDON_ERR_CONFIG, "unknown value \"%s\"", CORDON_QUOTE(text));
 }
 

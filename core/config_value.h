@@ -40,6 +40,10 @@ bool cordon_value_fits(const cordon_key *key, const cordon_value *value);
 int cordon_value_number(const cordon_key *key, const cordon_value *value, int64_t *ret_number,
                         cordon_err *err) __attribute__((warn_unused_result));
 
+/* "unknown key; known here: a, b", with the nearest one. name may be NULL. */
+void cordon_value_unknown(const cordon_schema *schema, const char *name,
+                          char ret_reason[CORDON_FORM_MAX]);
+
 int cordon_value_choice(const cordon_key *key, const char *text, int *ret_value, cordon_err *err)
     __attribute__((warn_unused_result));
 

@@ -8,6 +8,7 @@
 #include "config.h"
 #include "handle.h"
 #include "kit/cleanup.h"
+#include "kit/near.h"
 
 /* gcc's analyzer loses track of the items of a list that a cleanup frees in a loop. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -30,9 +31,13 @@ int cordon_phase_find(const char *name, const cordon_phase **ret_phase, cordon_e
             return 0;
         }
     }
+    char hint[CORDON_NEAR_HINT_SIZE];
+    cordon_near near = {.word = name != NULL ? name : ""};
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
+        cordon_near_look(&near, phases[i].name);
     return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                       "unknown phase '%s'; it is one of planning, questions, review, execute, fix",
-                       CORDON_QUOTE(name));
+                       "unknown phase '%s'%s planning, questions, review, execute, fix",
+                       CORDON_QUOTE(name), cordon_near_hint(&near, "it is one of", hint));
 }
 
 static void argv_clear(cordon_argv *argv)

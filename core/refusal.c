@@ -8,7 +8,7 @@ static const struct {
     const char *name;
     const char *fact;
 } refusals[] = {{"", ""},
-#define CORDON_REFUSAL_ROW(name, fact, meaning) {"CORDON_REFUSED_" #name, fact},
+#define CORDON_REFUSAL_ROW(name, fact, text, attack, step) {"CORDON_REFUSED_" #name, fact},
                 CORDON_REFUSAL_CODES(CORDON_REFUSAL_ROW)
 #undef CORDON_REFUSAL_ROW
 };

@@ -13,6 +13,7 @@
 
 #include "address.h"
 #include "kit/buf.h"
+#include "kit/near.h"
 
 #define PODMAN_SYSTEM_SOCKET "/run/podman/podman.sock"
 #define DOCKER_SYSTEM_SOCKET "/var/run/docker.sock"
@@ -323,12 +324,20 @@ static int select_automatic(selection *s, cordon_err *err)
 static int fail_unknown(const selection *s, const char *source, const char *name, cordon_err *err)
 {
     cordon_auto(cordon_buf) known = cordon_buf_make(16384);
-    for (size_t i = 0; i < s->config->engines.count; i++)
+    static const char *const general[] = {"auto", "docker", "podman"};
+    char hint[CORDON_NEAR_HINT_SIZE];
+    cordon_near near = {.word = name};
+    for (size_t i = 0; i < s->config->engines.count; i++) {
+        cordon_near_look(&near, s->config->engines.items[i].name);
         if (cordon_buf_printf(&known, err, "%s, ", s->config->engines.items[i].name) < 0)
             return -1;
+    }
+    for (size_t i = 0; i < sizeof general / sizeof general[0]; i++)
+        cordon_near_look(&near, general[i]);
     return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                       "%s: there is no engine \"%s\"; known are %.400sauto, docker, podman",
-                       source, CORDON_QUOTE(name), cordon_buf_text(&known));
+                       "%s: there is no engine \"%s\"%s %.400sauto, docker, podman", source,
+                       CORDON_QUOTE(name), cordon_near_hint(&near, "known are", hint),
+                       cordon_buf_text(&known));
 }
 
 static cordon_engine_kind kind_of(const char *name)

@@ -12,6 +12,7 @@
 
 #include "config_read.h"
 #include "kit/buf.h"
+#include "kit/near.h"
 #include "vendor_check.h"
 
 #define SUFFIX ".conf"
@@ -294,6 +295,10 @@ static int fail_unknown(const char *name, const char *vendors_dir, const cordon_
     cordon_auto(cordon_text_list) defined = {0};
     cordon_auto(cordon_buf) known = cordon_buf_make(8192);
     cordon_err ignored = CORDON_ERR_INIT;
+    char hint[CORDON_NEAR_HINT_SIZE];
+    cordon_near near = {.word = name};
+    for (size_t i = 0; i < sizeof built_ins / sizeof built_ins[0]; i++)
+        cordon_near_look(&near, built_ins[i].name);
     for (size_t i = 0; i < sizeof built_ins / sizeof built_ins[0]; i++)
         if (cordon_buf_printf(&known, err, "%s%s", i > 0 ? ", " : "", built_ins[i].name) < 0)
             return -1;
@@ -302,8 +307,8 @@ static int fail_unknown(const char *name, const char *vendors_dir, const cordon_
             if (cordon_buf_printf(&known, err, ", %.63s", defined.items[i]) < 0)
                 return -1;
     return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                       "unknown vendor \"%s\"; known are %s; define another in %s/NAME.conf",
-                       CORDON_QUOTE(name),
+                       "unknown vendor \"%s\"%s %s; define another in %s/NAME.conf",
+                       CORDON_QUOTE(name), cordon_near_hint(&near, "known are", hint),
                        cordon_err_printable((char[300]){0}, 300, known.data, known.length),
                        CORDON_QUOTE(vendors_dir));
 }

@@ -26,8 +26,15 @@ extern const cordon_cli_verb cordon_cli_verb_plan;
 extern const cordon_cli_verb cordon_cli_verb_doctor;
 extern const cordon_cli_verb cordon_cli_verb_image;
 extern const cordon_cli_verb cordon_cli_verb_config;
+extern const cordon_cli_verb cordon_cli_verb_explain;
 extern const cordon_cli_verb cordon_cli_verb_gc;
 extern const cordon_cli_verb cordon_cli_verb_version;
+
+/* All of them; NULL ends. */
+extern const cordon_cli_verb *const cordon_cli_verbs[];
+
+/* The verb of that name, or NULL. */
+const cordon_cli_verb *cordon_cli_verb_find(const char *name);
 
 /* Exit statuses of the command's own; those of a run come from its receipt (README). */
 enum {
@@ -36,19 +43,26 @@ enum {
     CORDON_CLI_ERROR = 125,
 };
 
+/* What completion offers for values of these rows. */
+extern const char *const cordon_cli_engine_words[];
+extern const char *const cordon_cli_vendor_words[];
+extern const char *const cordon_cli_phase_words[];
+
 /* Rows that several verbs share. */
 #define CORDON_CLI_ROW_ENGINE                                                                      \
-    CORDON_CLI_OPTION("--engine", "NAME", CORDON_CLI_NAME, engine,                                 \
-                      "a configured engine, or auto, docker, podman")
+    CORDON_CLI_CHOICE("--engine", "NAME", CORDON_CLI_NAME, engine,                                 \
+                      "a configured engine, or auto, docker, podman", cordon_cli_engine_words)
 #define CORDON_CLI_ROW_CONFIG                                                                      \
     CORDON_CLI_OPTION("--config", "FILE", CORDON_CLI_NAME, config,                                 \
                       "read this file after the system's and the user's")
 #define CORDON_CLI_ROW_VENDOR                                                                      \
-    CORDON_CLI_OPTION("--vendor", "NAME", CORDON_CLI_NAME, vendor,                                 \
-                      "whose hosts may be reached: claude (default), codex, or a definition")
+    CORDON_CLI_CHOICE("--vendor", "NAME", CORDON_CLI_NAME, vendor,                                 \
+                      "whose hosts may be reached: claude (default), codex, or a definition",      \
+                      cordon_cli_vendor_words)
 #define CORDON_CLI_ROW_PHASE                                                                       \
-    CORDON_CLI_OPTION("--phase", "PHASE", CORDON_CLI_NAME, phase,                                  \
-                      "planning, questions, review (default), execute or fix")
+    CORDON_CLI_CHOICE("--phase", "PHASE", CORDON_CLI_NAME, phase,                                  \
+                      "planning, questions, review (default), execute or fix",                     \
+                      cordon_cli_phase_words)
 #define CORDON_CLI_ROW_WORKTREE                                                                    \
     CORDON_CLI_OPTION("--worktree", "DIR", CORDON_CLI_NAME, worktree,                              \
                       "the folder to work on; none by default")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The `cordon` command: prepares the process (descriptors, signals, surroundings), finds the verb
- * in the table and hands over.
+ * (verbs.c) and hands over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,31 +10,18 @@
 
 #include "cli.h"
 #include "host.h"
+#include "kit/near.h"
 #include "output.h"
 #include "report.h"
 #include "signals.h"
-
-static const cordon_cli_verb *const verbs[] = {
-    &cordon_cli_verb_run,   &cordon_cli_verb_probe,   &cordon_cli_verb_plan,
-    &cordon_cli_verb_image, &cordon_cli_verb_doctor,  &cordon_cli_verb_config,
-    &cordon_cli_verb_gc,    &cordon_cli_verb_version,
-};
-
-static const cordon_cli_verb *find_verb(const char *name)
-{
-    for (size_t i = 0; i < CORDON_CLI_COUNT(verbs); i++) {
-        if (strcmp(verbs[i]->name, name) == 0)
-            return verbs[i];
-    }
-    return NULL;
-}
 
 static int usage(cordon_buf *out, cordon_err *err)
 {
     if (cordon_buf_append_text(out, "usage: cordon VERB [OPTIONS]\n\n", err) != 0)
         return -1;
-    for (size_t i = 0; i < CORDON_CLI_COUNT(verbs); i++) {
-        if (cordon_buf_printf(out, err, "  %-8s  %s\n", verbs[i]->name, verbs[i]->summary) != 0)
+    for (size_t i = 0; cordon_cli_verbs[i]; i++) {
+        if (cordon_buf_printf(out, err, "  %-8s  %s\n", cordon_cli_verbs[i]->name,
+                              cordon_cli_verbs[i]->summary) != 0)
             return -1;
     }
     return cordon_buf_append_text(out, "\n\"cordon VERB --help\" shows the options of a verb.\n",
@@ -52,30 +39,21 @@ static int help(const cordon_cli_context *context, const cordon_cli_verb *verb)
     return CORDON_CLI_OK;
 }
 
-static const char *nearest_verb(const char *word)
-{
-    for (size_t i = 0; i < CORDON_CLI_COUNT(verbs); i++) {
-        if (cordon_cli_options_near(verbs[i]->name, word))
-            return verbs[i]->name;
-    }
-    return NULL;
-}
-
 static int wrong_verb(const cordon_cli_context *context, const char *word)
 {
     cordon_err err = CORDON_ERR_INIT;
-    const char *near = nearest_verb(word);
+    cordon_near near = {.word = word};
+    char hint[CORDON_NEAR_HINT_SIZE];
+    cordon_near_look(&near, "help");
+    for (size_t i = 0; cordon_cli_verbs[i]; i++)
+        cordon_near_look(&near, cordon_cli_verbs[i]->name);
     if (word[0] == '-')
         cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
                        "%s: options come after the verb: cordon VERB %s ...; see \"cordon help\"",
                        CORDON_QUOTE(word), CORDON_QUOTE(word));
-    else if (near)
-        cordon_err_set(&err, CORDON_ERR_CONFIG, 0,
-                       "%s: unknown verb; did you mean \"%s\"? See \"cordon help\"",
-                       CORDON_QUOTE(word), near);
     else
-        cordon_err_set(&err, CORDON_ERR_CONFIG, 0, "%s: unknown verb; see \"cordon help\"",
-                       CORDON_QUOTE(word));
+        cordon_err_set(&err, CORDON_ERR_CONFIG, 0, "%s: unknown verb%s \"cordon help\"",
+                       CORDON_QUOTE(word), cordon_near_hint(&near, "see", hint));
     return cordon_cli_report_error(context, NULL, &err);
 }
 
@@ -103,10 +81,10 @@ static int dispatch(cordon_cli_context *context, int argc, const char *const *ar
     if (strcmp(word, "--version") == 0)
         word = "version";
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        const cordon_cli_verb *verb = argc > 2 ? find_verb(argv[2]) : NULL;
+        const cordon_cli_verb *verb = argc > 2 ? cordon_cli_verb_find(argv[2]) : NULL;
         return argc > 2 && !verb ? wrong_verb(context, argv[2]) : help(context, verb);
     }
-    const cordon_cli_verb *verb = find_verb(word);
+    const cordon_cli_verb *verb = cordon_cli_verb_find(word);
     return verb ? run_verb(context, verb, argc - 2, argv + 2) : wrong_verb(context, word);
 }
 

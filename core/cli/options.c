@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/near.h"
 #include "kit/num.h"
 
 /* As for limits.deadline of the configuration. */
@@ -147,14 +148,30 @@ static bool is_first(parse *p, const cordon_cli_option *option)
     return first;
 }
 
+/* A slip is looked for among the options' names, without the value behind '='. */
+static void unknown_option(parse *p, const char *word, size_t length)
+{
+    char name[CORDON_NEAR_MAX + 2];
+    char hint[CORDON_NEAR_HINT_SIZE];
+    (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
+                   word);
+    cordon_near near = {.word = name};
+    for (size_t i = 0; i < p->verb->option_count; i++) {
+        if (p->verb->options[i].type != CORDON_CLI_LATER)
+            cordon_near_look(&near, p->verb->options[i].name);
+    }
+    cordon_near_look(&near, "--help");
+    PARSE_FAIL(p, "%s: unknown option%s \"cordon %s --help\"", CORDON_QUOTE(word),
+               cordon_near_hint(&near, "see", hint), p->verb->name);
+}
+
 static void take_option(parse *p, const char *word)
 {
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     const cordon_cli_option *option = find(p->verb, word, length);
     if (!option) {
-        PARSE_FAIL(p, "%s: unknown option; see \"cordon %s --help\"", CORDON_QUOTE(word),
-                   p->verb->name);
+        unknown_option(p, word, length);
         return;
     }
     if (!is_first(p, option))
@@ -216,19 +233,6 @@ int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, const char *
     return p.result;
 }
 
-bool cordon_cli_options_near(const char *name, const char *word)
-{
-    size_t same = 0;
-    while (name[same] && name[same] == word[same])
-        same++;
-    const char *a = name + same;
-    const char *b = word + same;
-    if (*a == '\0' || *b == '\0')
-        return strlen(a) + strlen(b) == 1;
-    bool swapped = a[1] && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0;
-    return strcmp(a + 1, b + 1) == 0 || strcmp(a + 1, b) == 0 || strcmp(a, b + 1) == 0 || swapped;
-}
-
 static int help_row(const cordon_cli_option *option, cordon_buf *out, cordon_err *err)
 {
     char left[40];
@@ -237,18 +241,40 @@ static int help_row(const cordon_cli_option *option, cordon_buf *out, cordon_err
     return cordon_buf_printf(out, err, "  %-22s  %s\n", left, option->help);
 }
 
+void cordon_cli_options_unknown_word(const cordon_cli_verb *verb, const char *word, cordon_err *err)
+{
+    char hint[CORDON_NEAR_HINT_SIZE];
+    char list[128] = "";
+    size_t used = 0;
+    cordon_near near = {.word = word};
+    for (size_t i = 0; verb->words[i] && used < sizeof list; i++) {
+        const char *glue = i == 0 ? "" : verb->words[i + 1] ? ", " : " or ";
+        int added = snprintf(list + used, sizeof list - used, "%s%s", glue, verb->words[i]);
+        used += added > 0 ? (size_t)added : 0;
+        cordon_near_look(&near, verb->words[i]);
+    }
+    cordon_err_set(err, CORDON_ERR_CONFIG, 0, "%s: unknown word%s %s", CORDON_QUOTE(word),
+                   cordon_near_hint(&near, "use", hint), list);
+}
+
+int cordon_cli_options_synopsis(const cordon_cli_verb *verb, cordon_buf *out, cordon_err *err)
+{
+    return cordon_buf_printf(out, err, "cordon %s%s%s%s", verb->name,
+                             verb->option_count ? " [OPTIONS]" : "", verb->operands[0] ? " " : "",
+                             verb->operands);
+}
+
 int cordon_cli_options_help(const cordon_cli_verb *verb, cordon_buf *out, cordon_err *err)
 {
-    const char *space = verb->operands[0] ? " " : "";
-    if (cordon_buf_printf(out, err, "usage: cordon %s%s%s%s\n\n%s\noptions:\n", verb->name,
-                          verb->option_count ? " [OPTIONS]" : "", space, verb->operands,
-                          verb->about) != 0)
+    if (cordon_buf_append_text(out, "usage: ", err) != 0 ||
+        cordon_cli_options_synopsis(verb, out, err) != 0 ||
+        cordon_buf_printf(out, err, "\n\n%s\noptions:\n", verb->about) != 0)
         return -1;
     for (size_t i = 0; i < verb->option_count; i++) {
         const cordon_cli_option *option = &verb->options[i];
         if (option->type != CORDON_CLI_LATER && help_row(option, out, err) != 0)
             return -1;
     }
-    static const cordon_cli_option help = {"--help", NULL, CORDON_CLI_FLAG, 0, "this text"};
+    static const cordon_cli_option help = {"--help", NULL, CORDON_CLI_FLAG, 0, "this text", NULL};
     return help_row(&help, out, err);
 }

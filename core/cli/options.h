@@ -67,6 +67,7 @@ typedef enum cordon_cli_type {
  * value     what help calls its value, NULL for a flag
  * offset    of the field in cordon_cli_options; unused for LATER
  * help      one line; for LATER the reason and the next step
+ * choices   NULL, or the words that completion offers for its value; others may be right, too
  */
 typedef struct cordon_cli_option {
     const char *name;
@@ -74,12 +75,16 @@ typedef struct cordon_cli_option {
     cordon_cli_type type;
     size_t offset;
     const char *help;
+    const char *const *choices;
 } cordon_cli_option;
 
-#define CORDON_CLI_OPTION(name, value, type, field, help)                                          \
+/* `choices`: the words that completion offers for a value, ended by NULL. */
+#define CORDON_CLI_CHOICE(name, value, type, field, help, choices)                                 \
     {                                                                                              \
-        (name), (value), (type), offsetof(cordon_cli_options, field), (help)                       \
+        (name), (value), (type), offsetof(cordon_cli_options, field), (help), (choices)            \
     }
+#define CORDON_CLI_OPTION(name, value, type, field, help)                                          \
+    CORDON_CLI_CHOICE(name, value, type, field, help, NULL)
 
 typedef enum cordon_cli_takes {
     CORDON_CLI_TAKES_NOTHING = 1,
@@ -94,6 +99,7 @@ struct cordon_cli_context;
  * One verb of the command.
  * operands  as shown in the usage line
  * about     paragraph for --help, lines ended by '\n'
+ * words     NULL, or those that the first operand may be, ended by NULL
  * run       returns the exit status
  * refused   what to do when the command line is wrong; NULL prints the error and no more.
  *           options holds what could be read of it.
@@ -104,6 +110,7 @@ typedef struct cordon_cli_verb {
     const char *summary;
     const char *about;
     cordon_cli_takes takes;
+    const char *const *words;
     const cordon_cli_option *options;
     size_t option_count;
     int (*run)(const struct cordon_cli_context *context, const cordon_cli_options *options);
@@ -126,8 +133,13 @@ int cordon_cli_options_parse(const cordon_cli_verb *verb, int argc, const char *
                              cordon_cli_options *ret_options, cordon_err *err)
     __attribute__((warn_unused_result));
 
-/* One letter more, less or different, or two neighbours swapped: a slip for `name`. */
-bool cordon_cli_options_near(const char *name, const char *word);
+/* "WORD: unknown word; use a, b or c", with the nearest one; of a verb that has words. */
+void cordon_cli_options_unknown_word(const cordon_cli_verb *verb, const char *word,
+                                     cordon_err *err);
+
+/* Appends what stands behind "usage: ": "cordon VERB [OPTIONS] OPERANDS". */
+int cordon_cli_options_synopsis(const cordon_cli_verb *verb, cordon_buf *out, cordon_err *err)
+    __attribute__((warn_unused_result));
 
 /* Appends the text of --help, made from the table. */
 int cordon_cli_options_help(const cordon_cli_verb *verb, cordon_buf *out, cordon_err *err)

@@ -18,6 +18,8 @@ static const cordon_cli_option config_options[] = {
     CORDON_CLI_ROW_DEBUG,
 };
 
+static const char *const config_words[] = {"show", "path", NULL};
+
 static int show(const cordon_cli_context *context, const cordon_cli_options *options,
                 cordon_buf *out, cordon_err *err)
 {
@@ -101,8 +103,7 @@ static int print_config(const cordon_cli_context *context, const cordon_cli_opti
     else if (strcmp(word, "path") == 0)
         rc = paths(context, options, &out, err);
     else
-        cordon_err_set(err, CORDON_ERR_CONFIG, 0, "%s: unknown word; use show or path",
-                       CORDON_QUOTE(word));
+        cordon_cli_options_unknown_word(&cordon_cli_verb_config, word, err);
     return rc == 0 ? cordon_cli_print(context->signal_fd, &out, err) : -1;
 }
 
@@ -121,6 +122,7 @@ const cordon_cli_verb cordon_cli_verb_config = {
     .about = "show (default) prints every key with the value that is in force; path lists the\n"
              "files in the order in which they are read. A worktree's files are never read.\n",
     .takes = CORDON_CLI_TAKES_WORD,
+    .words = config_words,
     .options = config_options,
     .option_count = CORDON_CLI_COUNT(config_options),
     .run = config_verb,

@@ -351,14 +351,18 @@ static const image_word words[] = {
     {"rm", "NAME|ID", remove_image},
 };
 
+static const char *const image_words[] = {"build", "pin", "ls", "rm", NULL};
+
 static const image_word *find_word(const char *word, cordon_err *err)
 {
     for (size_t i = 0; word && i < CORDON_CLI_COUNT(words); i++) {
         if (strcmp(words[i].word, word) == 0)
             return &words[i];
     }
-    cordon_err_set(err, CORDON_ERR_CONFIG, 0, "%s: %s; use build, pin, ls or rm",
-                   word ? CORDON_QUOTE(word) : "image", word ? "unknown word" : "what about it");
+    if (word)
+        cordon_cli_options_unknown_word(&cordon_cli_verb_image, word, err);
+    else
+        cordon_err_set(err, CORDON_ERR_CONFIG, 0, "image: what about it; use build, pin, ls or rm");
     return NULL;
 }
 
@@ -406,6 +410,7 @@ const cordon_cli_verb cordon_cli_verb_image = {
         "       an image that Cordon made, by its id; --unused: guards and step images of other\n"
         "       versions. A foreign image and one in use are never removed\n",
     .takes = CORDON_CLI_TAKES_WORDS,
+    .words = image_words,
     .options = image_options,
     .option_count = CORDON_CLI_COUNT(image_options),
     .run = image_verb,

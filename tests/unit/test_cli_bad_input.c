@@ -7,6 +7,34 @@
 #include "support/bad_input.h"
 #include "support/udsd.h"
 
+/* What was meant is told, wherever a word is one of several. */
+static const bad_input slips[] = {
+    {{"explian"}, NULL, 125, "explian: unknown verb; did you mean \"explain\"? See", NULL},
+    {{"hlep"}, NULL, 125, "hlep: unknown verb; did you mean \"help\"? See", NULL},
+    {{"DOCTOR"}, NULL, 125, "unknown verb; did you mean \"doctor\"? See", NULL},
+    {{"plan", "--phse", "x"}, NULL, 125, "did you mean \"--phase\"? See \"cordon plan", NULL},
+    {{"gc", "--dryrun"}, NULL, 125, "did you mean \"--dry-run\"? See \"cordon gc --help", NULL},
+    {{"gc", "--jsno"}, NULL, 125, "did you mean \"--json\"? See", NULL},
+    {{"gc", "--hepl"}, NULL, 125, "did you mean \"--help\"? See", NULL},
+    {{"config", "shwo"}, NULL, 125, "did you mean \"show\"? Use show or path", NULL},
+    {{"image", "biuld"}, NULL, 125, "did you mean \"build\"? Use build, pin, ls or rm", NULL},
+    {{"explain", "MISMTACH"}, NULL, 125, "did you mean \"MISMATCH\"? See", NULL},
+    {{"explain", "step.mountz"}, NULL, 125, "did you mean \"container.mounts\"? See", NULL},
+    {{"explain", "kernel.intrface"}, NULL, 125, "did you mean \"kernel.interface\"? See", NULL},
+    {{"explain", "q"}, NULL, 125, "q: neither a code nor a fact; see \"cordon explain\"", NULL},
+    {{"run", RECEIPT, "--phase", "exceute", "--", "x"},
+     NULL,
+     125,
+     "did you mean \"execute\"? It is one of planning",
+     "error"},
+    {{"run", RECEIPT, "--vendor", "codxe", "--", "x"},
+     NULL,
+     125,
+     "did you mean \"codex\"? Known are",
+     "error"},
+    {{"gc", "--engine", "dokcer"}, NULL, 125, "did you mean \"docker\"? Known are", NULL},
+};
+
 static const bad_input command_lines[] = {
     {{NULL}, NULL, 125, "cordon: no verb; see \"cordon help\"", NULL},
     {{"fly"}, NULL, 125, "cordon: fly: unknown verb; see \"cordon help\"", NULL},
@@ -145,6 +173,16 @@ static void a_configuration_is_held_to_its_grammar_and_its_owner(void)
         bad_input bad;
     } rows[] = {
         {"nonsense = 1;\n", 0600, {{"config", "--config", "a.conf"}, NULL, 125, "nonsense", NULL}},
+        {"limit = 1;\n",
+         0600,
+         {{"config", "--config", "a.conf"},
+          NULL,
+          125,
+          "did you mean \"limits\"? Known here",
+          NULL}},
+        {"runner: { network = \"vndor\"; };\n",
+         0600,
+         {{"config", "--config", "a.conf"}, NULL, 125, "(did you mean \"vendor\"?)", NULL}},
         {"engine = 1;\n", 0600, {{"config", "--config", "a.conf"}, NULL, 125, "engine", NULL}},
         {"engine =\n", 0600, {{"config", "--config", "a.conf"}, NULL, 125, "a.conf", NULL}},
         {"\n", 0666, {{"config", "--config", "a.conf"}, NULL, 126, "a.conf", NULL}},
@@ -297,7 +335,33 @@ static void help_and_version_need_nothing(void)
     }
 }
 
-CORDON_TEST_MAIN("cli_bad_input", TEST(a_command_line_that_is_wrong_is_told_in_one_line),
+static void a_slip_is_answered_with_the_word_that_was_meant(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    REQUIRE(sandbox_enter(&box));
+    for (size_t i = 0; i < COUNT(slips); i++)
+        check_row(&box, i, &slips[i]);
+}
+
+static void an_explanation_is_stable_json_and_needs_nothing(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    cordon_cleanup(spoken_clear) spoken said;
+    static const char *const words[] = {"explain", "--json", "step.exec_ids", NULL};
+    REQUIRE(sandbox_enter(&box));
+    REQUIRE(run(&box, "DOCKER_HOST=nonsense", words, &said));
+    CHECK_INT(said.status, 0);
+    CHECK(one_line(&said.out));
+    CHECK_CONTAINS(cordon_buf_text(&said.out),
+                   "{\"explain\":1,\"word\":\"step.exec_ids\",\"entries\":[{\"kind\":\"fact\","
+                   "\"name\":\"container.exec_ids\",\"means\":\"");
+    CHECK_CONTAINS(cordon_buf_text(&said.out), "\",\"stops\":\"");
+    CHECK_CONTAINS(cordon_buf_text(&said.out), "\",\"do\":\"");
+}
+
+CORDON_TEST_MAIN("cli_bad_input", TEST(a_slip_is_answered_with_the_word_that_was_meant),
+                 TEST(an_explanation_is_stable_json_and_needs_nothing),
+                 TEST(a_command_line_that_is_wrong_is_told_in_one_line),
                  TEST(what_policy_does_not_allow_never_reaches_an_engine),
                  TEST(an_endpoint_that_is_no_engine_is_named),
                  TEST(a_configuration_is_held_to_its_grammar_and_its_owner),

@@ -107,16 +107,19 @@ static const bad_text bad_values[] = {
 
 static const bad_text bad_keys[] = {
     {"\n\nlimts: { };",
-     "3: limts: unknown key; known here: engine, engines, images, agents, runner, limits, network, "
+     "3: limts: unknown key; did you mean \"limits\"? Known here: engine, engines, images, agents, "
+     "runner, limits, network, "
      "worktree, vendors_dir, images_lock, recipes_dir, podman_service, podman_program, "
      "allow_unenforced_limits, allow_unread_runtime, allow_weak_landlock, sweep, mask_secrets, "
      "allow_unknown_agent",
      0},
     {"limits: {\n\nmemry = 1;\n};",
-     "3: limits.memry: unknown key; known here: deadline, grace, memory, cpus, pids, open_files, "
+     "3: limits.memry: unknown key; did you mean \"memory\"? Known here: deadline, grace, memory, "
+     "cpus, pids, open_files, "
      "scratch, output, diff, tunnels, tunnel_bytes, egress_bytes, refusals, worktree_entries",
      0},
-    {"Engine = \"auto\";", "1: Engine: unknown key; known here: engine, ", 0},
+    {"Engine = \"auto\";", "1: Engine: unknown key; did you mean \"engine\"? Known here: engine, ",
+     0},
     {"images: { gemini = \"x\"; };",
      "1: images.gemini: unknown key; known here: claude, codex, runner", 0},
     {"engine = \"auto\";\nlimits: { };\nengine = \"auto\";",

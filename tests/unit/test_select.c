@@ -264,7 +264,8 @@ static void wrong_choices_are_refused_in_words(void)
         {TWO_ENGINES,
          {.option = "latpop"},
          EVERYTHING,
-         "--engine: there is no engine \"latpop\"; known are laptop, ci, auto, docker, podman",
+         "--engine: there is no engine \"latpop\"; did you mean \"laptop\"? Known are laptop, ci, "
+         "auto, docker, podman",
          CORDON_ERR_CONFIG},
         {NULL,
          {.cordon_engine = "x"},

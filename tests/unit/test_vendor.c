@@ -295,7 +295,8 @@ static void an_unknown_vendor_lists_the_known_ones(void)
     REQUIRE(test_file(&folder, "mine.conf", "", 0600));
     CHECK_FAILS(cordon_vendor_load("clade", folder.path, &trust, &vendor, &err), err,
                 CORDON_ERR_CONFIG,
-                "unknown vendor \"clade\"; known are claude, codex, mine; define another in ");
+                "unknown vendor \"clade\"; did you mean \"claude\"? Known are claude, codex, mine; "
+                "define another in ");
     cordon_err_clear(&err);
     CHECK_FAILS(cordon_vendor_load("../mine", folder.path, &trust, &vendor, &err), err,
                 CORDON_ERR_CONFIG, "unknown vendor \"../mine\"; known are claude, codex, mine");
