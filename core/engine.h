@@ -183,6 +183,12 @@ typedef int cordon_network_remove_fn(void *impl, const char *id, cordon_deadline
 bool cordon_volume_is_name(const char *name);
 
 /*
+ * Where both engines' own driver puts a volume: an absolute path that ends in /NAME/_data (moby
+ * volume/local, libpod options WithVolumeName).
+ */
+bool cordon_volume_is_place(const char *name, const char *place);
+
+/*
  * Creates a volume. CONFLICT: the name is taken. SECURITY: Docker hands out a volume of this name
  * that is there already; only its facts (labels) tell, so core looks at them.
  */

@@ -25,6 +25,21 @@ bool cordon_volume_is_name(const char *name)
     return length > 0 && length <= CORDON_VOLUME_NAME_MAX && name[length] == '\0' && name[0] != '-';
 }
 
+bool cordon_volume_is_place(const char *name, const char *place)
+{
+    static const char folder[] = "/_data";
+    size_t name_length = name != NULL ? strlen(name) : 0;
+    size_t tail = 1 + name_length + sizeof(folder) - 1;
+    size_t length = place != NULL ? strlen(place) : 0;
+    const char *end;
+
+    if (name_length == 0 || length < tail || place[0] != '/' || strstr(place, "/../") != NULL)
+        return false;
+    end = place + length - tail;
+    return end[0] == '/' && memcmp(end + 1, name, name_length) == 0 &&
+           strcmp(end + 1 + name_length, folder) == 0;
+}
+
 void cordon_list_clear(cordon_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {

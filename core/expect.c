@@ -148,8 +148,18 @@ static int expect_mount_options(cordon_mount_fact *fact, const cordon_mount_spec
     return 0;
 }
 
-static int expect_mounts(cordon_container_facts *facts, const cordon_container_spec *spec,
-                         cordon_err *err)
+/* The scratch, and not whatever else a mount of its name may lead to. */
+static int expect_place(const cordon_plan *plan, cordon_mount_fact *fact, cordon_err *err)
+{
+    if (fact->type != CORDON_MOUNT_VOLUME)
+        return 0;
+    if (plan->scratch_place == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_INVALID, "it is not known where the scratch lies");
+    return cordon_fact_text_set(&fact->place, plan->scratch_place, err);
+}
+
+static int expect_mounts(const cordon_plan *plan, cordon_container_facts *facts,
+                         const cordon_container_spec *spec, cordon_err *err)
 {
     facts->mounts.known = true;
     for (size_t i = 0; i < spec->mount_count; i++) {
@@ -162,7 +172,7 @@ static int expect_mounts(cordon_container_facts *facts, const cordon_container_s
         fact->read_only = known_bool(mount->read_only);
         if (cordon_fact_text_set(&fact->source, mount->source, err) != 0 ||
             cordon_fact_text_set(&fact->target, mount->target, err) != 0 ||
-            expect_mount_options(fact, mount, err) != 0)
+            expect_place(plan, fact, err) != 0 || expect_mount_options(fact, mount, err) != 0)
             return -1;
     }
     cordon_fact_list_known(&facts->volumes_from);
@@ -268,7 +278,7 @@ int cordon_expect_container(const cordon_plan *plan, cordon_role role, const cor
     if (expect_identity(&facts, spec, expected_id(ids, role), err) != 0 ||
         expect_state(&facts, round, err) != 0 || expect_process(&facts, spec, err) != 0 ||
         expect_privileges(&facts, err) != 0 || expect_namespaces(&facts, spec, err) != 0 ||
-        expect_mounts(&facts, spec, err) != 0 ||
+        expect_mounts(plan, &facts, spec, err) != 0 ||
         expect_network_side(&facts, spec, round, err) != 0 ||
         expect_limits(&facts, spec, err) != 0 || expect_life(&facts, spec, err) != 0 ||
         expect_runtime_name(plan, &facts, err) != 0)

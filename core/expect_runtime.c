@@ -76,13 +76,13 @@ static void runtime_shared(cordon_runtime_facts *facts, cordon_container_facts *
 
 /* To the runtime a volume is the folder where the engine has put it, bound with all that is there.
  */
-static int runtime_volume(const cordon_plan *plan, cordon_mount_fact *mount, cordon_err *err)
+static int runtime_volume(cordon_mount_fact *mount, cordon_err *err)
 {
-    if (plan->scratch_place == NULL)
-        return CORDON_FAIL(err, CORDON_ERR_INVALID, "it is not known where the scratch lies");
     mount->type = CORDON_MOUNT_BIND;
-    return cordon_fact_text_set(&mount->source, plan->scratch_place, err) != 0 ||
-                   cordon_fact_list_add(&mount->options, "nodev", err) != 0 ||
+    free(mount->source);
+    mount->source = mount->place;
+    mount->place = NULL;
+    return cordon_fact_list_add(&mount->options, "nodev", err) != 0 ||
                    cordon_fact_list_add(&mount->options, "noexec", err) != 0
                ? -1
                : cordon_fact_list_add(&mount->options, "nosuid", err);
@@ -92,7 +92,7 @@ static int runtime_volume(const cordon_plan *plan, cordon_mount_fact *mount, cor
  * The configuration does not name the image of an image mount; the inspect does. And it is the
  * place where nosuid and nodev of a bind can be seen.
  */
-static int runtime_mounts(const cordon_plan *plan, cordon_runtime_facts *facts, cordon_err *err)
+static int runtime_mounts(cordon_runtime_facts *facts, cordon_err *err)
 {
     for (size_t i = 0; i < facts->mounts.count; i++) {
         cordon_mount_fact *mount = &facts->mounts.items[i];
@@ -101,7 +101,7 @@ static int runtime_mounts(const cordon_plan *plan, cordon_runtime_facts *facts, 
             (cordon_fact_list_add(&mount->options, "nodev", err) != 0 ||
              cordon_fact_list_add(&mount->options, "nosuid", err) != 0))
             return -1;
-        if (mount->type == CORDON_MOUNT_VOLUME && runtime_volume(plan, mount, err) != 0)
+        if (mount->type == CORDON_MOUNT_VOLUME && runtime_volume(mount, err) != 0)
             return -1;
         if (mount->type != CORDON_MOUNT_IMAGE)
             continue;
@@ -214,7 +214,7 @@ int cordon_expect_runtime(const cordon_plan *plan, cordon_role role, const cordo
     runtime_shared(&facts, &container);
     cordon_fact_list_known(&facts.hooks);
     cordon_fact_list_known(&facts.unmodelled);
-    if (runtime_mounts(plan, &facts, err) != 0 || runtime_ids(&facts, err) != 0 ||
+    if (runtime_mounts(&facts, err) != 0 || runtime_ids(&facts, err) != 0 ||
         runtime_maps(plan, &facts, spec, err) != 0 || runtime_namespaces(&facts, spec, err) != 0 ||
         runtime_confinement(plan, &facts, err) != 0 || runtime_devices(plan, &facts, err) != 0 ||
         cordon_fact_text_set(&facts.root_propagation, "", err) != 0)

@@ -129,6 +129,7 @@ void cordon_mount_facts_clear(cordon_mount_facts *mounts)
     for (size_t i = 0; i < mounts->count; i++) {
         cordon_mount_fact *mount = &mounts->items[i];
         free(mount->source);
+        free(mount->place);
         free(mount->target);
         free(mount->propagation);
         cordon_fact_list_clear(&mount->options);

@@ -60,12 +60,14 @@ typedef enum cordon_mount_type {
 /*
  * One mount as the engine shows it.
  * source       bind: host path; volume: its name; image: image id; tmpfs: ""
+ * place        volume: where it lies on the engine's host; NULL of any other
  * options      the other options in force, sorted, in the engine-neutral spelling of mount(8):
  *              "nosuid", "nodev", "noexec", "size=16777216", "mode=1777", "nonrecursive", ...
  */
 typedef struct cordon_mount_fact {
     cordon_mount_type type;
     cordon_fact_text source;
+    cordon_fact_text place;
     cordon_fact_text target;
     cordon_fact_bool read_only;
     cordon_fact_text propagation;
@@ -249,7 +251,7 @@ typedef struct cordon_network_facts {
 
 /*
  * What a volume's own inspect tells, and who has it.
- * place    where it lies on the engine's host
+ * place    where it lies on the engine's host; always told (cordon_volume_is_place)
  * options  of the driver, "key=value", sorted
  * users    ids of the containers in any state that name it, sorted
  */

@@ -183,7 +183,6 @@ static int compare_list(const rule_context *context, const char *part, cordon_ru
                        list_text(actual, got, sizeof(got)));
 }
 
-/* NULL for one that was not told. */
 /*
  * A tmpfs is exactly what was asked for. A bind may have more, of what takes away alone: not every
  * engine has these; anything else (to change owners, to map ids, to overlay) was not asked for.
@@ -209,6 +208,23 @@ static int compare_mount_options(const rule_context *context, const char *part,
     return compare_list(context, part, CORDON_RULE_SUPERSET, &expected->options, &actual->options);
 }
 
+/*
+ * A mount that spreads to or from the host is never asked for. Docker knows none of a volume, which
+ * it mounts into a tree that is cut off from the host's, and writes "".
+ */
+static int compare_propagation(const rule_context *context, const cordon_mount_fact *expected,
+                               const cordon_mount_fact *actual)
+{
+    bool volume = expected->type == CORDON_MOUNT_VOLUME;
+    bool none = actual->propagation != NULL && actual->propagation[0] == '\0';
+    char part[128];
+
+    if ((expected->type != CORDON_MOUNT_BIND && !volume) || (volume && none))
+        return 0;
+    (void)snprintf(part, sizeof(part), "[%s].propagation", expected->target);
+    return compare_text(context, part, "rprivate", actual->propagation);
+}
+
 static int compare_mount(const rule_context *context, const cordon_mount_fact *expected,
                          const cordon_mount_fact *actual)
 {
@@ -221,6 +237,9 @@ static int compare_mount(const rule_context *context, const cordon_mount_fact *e
     (void)snprintf(part, sizeof(part), "[%s].source", expected->target);
     if (compare_text(context, part, expected->source, actual->source) != 0)
         return -1;
+    (void)snprintf(part, sizeof(part), "[%s].place", expected->target);
+    if (compare_text(context, part, expected->place, actual->place) != 0)
+        return -1;
     (void)snprintf(part, sizeof(part), "[%s].read_only", expected->target);
     if (compare_text(context, part, bool_text(expected->read_only), bool_text(actual->read_only)) !=
         0)
@@ -228,11 +247,7 @@ static int compare_mount(const rule_context *context, const cordon_mount_fact *e
     (void)snprintf(part, sizeof(part), "[%s].options", expected->target);
     if (compare_mount_options(context, part, expected, actual) != 0)
         return -1;
-    /* A mount that spreads to or from the host is never asked for. */
-    (void)snprintf(part, sizeof(part), "[%s].propagation", expected->target);
-    if (expected->type == CORDON_MOUNT_BIND)
-        return compare_text(context, part, "rprivate", actual->propagation);
-    return 0;
+    return compare_propagation(context, expected, actual);
 }
 
 static const cordon_mount_fact *mount_find(const cordon_mount_facts *mounts, const char *target)

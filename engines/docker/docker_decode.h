@@ -66,6 +66,10 @@ int docker_decode_network(const void *json, size_t length, cordon_network_facts 
 int docker_decode_volume(const void *json, size_t length, cordon_volume_facts *ret_facts,
                          cordon_err *err) __attribute__((warn_unused_result));
 
+/* Answer to the list of containers that name a volume: their ids, sorted. */
+int docker_decode_users(const void *json, size_t length, cordon_fact_list *ret_users,
+                        cordon_err *err) __attribute__((warn_unused_result));
+
 /* GET /volumes. */
 int docker_decode_volumes(const void *json, size_t length, cordon_list *ret_list, cordon_err *err)
     __attribute__((warn_unused_result));

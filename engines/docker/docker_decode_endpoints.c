@@ -54,15 +54,14 @@ static int is_none_entry(cordon_json at, const char *key, const cordon_container
                          bool *ret_none, cordon_err *err)
 {
     cordon_json_string address = {0};
+    cordon_json_string ignored = {0};
     if (!facts->network_mode || strcmp(facts->network_mode, "none") != 0 ||
         strcmp(key, "none") != 0)
         return 0;
     if (cordon_json_get_string(at, "IPAddress", &address, err) != 0)
         return -1;
     *ret_none = address.has == CORDON_JSON_PRESENT && address.length == 0;
-    if (*ret_none)
-        cordon_json_consume_key(at, "NetworkID");
-    return 0;
+    return *ret_none ? cordon_json_get_string(at, "NetworkID", &ignored, err) : 0;
 }
 
 static int add_endpoint(cordon_json at, const char *key, cordon_container_facts *facts,

@@ -31,7 +31,7 @@ static cordon_mount_type type_of(const char *text)
 
 static int read_mount_place(cordon_json at, cordon_mount_fact *mount, cordon_err *err)
 {
-    /* a volume's source is its name; where it lies on the daemon's host is of no interest */
+    /* a volume's source is its name; what Docker calls so is where it lies on the daemon's host */
     bool named = mount->type == CORDON_MOUNT_VOLUME;
     const cordon_factread_field fields[] = {
         {"Destination", CORDON_READ_TEXT, offsetof(cordon_mount_fact, target), CORDON_NULL_UNKNOWN},
@@ -39,22 +39,26 @@ static int read_mount_place(cordon_json at, cordon_mount_fact *mount, cordon_err
          CORDON_NULL_UNKNOWN},
         {named ? "Name" : "Source", CORDON_READ_TEXT, offsetof(cordon_mount_fact, source),
          CORDON_NULL_UNKNOWN},
+        {"Source", CORDON_READ_TEXT, offsetof(cordon_mount_fact, place), CORDON_NULL_UNKNOWN},
     };
-    if (named)
-        cordon_json_consume_key(at, "Source");
-    return cordon_factread_fields(at, fields, DOCKER_COUNT(fields), mount, err);
+    return cordon_factread_fields(at, fields, DOCKER_COUNT(fields) - (named ? 0 : 1), mount, err);
 }
 
-/* SELinux mode and driver of a volume; on any other mount they stay unread, so must be empty. */
+/*
+ * SELinux mode ("z" for every volume, asked for or not) and driver of a volume; on any other mount
+ * they stay unread, so must be empty.
+ */
 static int read_volume(cordon_json at, cordon_fact_list *unmodelled, cordon_err *err)
 {
-    cordon_json_string driver = {0};
-    cordon_json_consume_key(at, "Mode"); /* "z" for every volume, asked for or not */
-    if (cordon_json_get_string(at, "Driver", &driver, err) != 0)
+    const char *driver = NULL;
+    const char *mode = NULL;
+    if (cordon_json_need_string(at, "Driver", &driver, err) != 0 ||
+        cordon_json_need_string(at, "Mode", &mode, err) != 0 ||
+        (strcmp(driver, "local") != 0 && cordon_factread_odd(at, driver, unmodelled, err) != 0))
         return -1;
-    if (driver.has != CORDON_JSON_PRESENT || strcmp(driver.text, "local") == 0)
+    if (mode[0] == '\0' || strcmp(mode, "z") == 0)
         return 0;
-    return cordon_factread_odd(at, driver.text, unmodelled, err);
+    return cordon_factread_odd(at, mode, unmodelled, err);
 }
 
 static int read_resolved(cordon_json at, cordon_mount_fact *mount, cordon_fact_list *unmodelled,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /volumes/{name} to facts. */
+/* GET /volumes/{name}, who uses it, and the list of volumes to facts. */
 #include "docker_decode_internal.h"
 
 #define FIELD(key, kind, fact, null)                                                               \
@@ -8,17 +8,30 @@
     }
 
 static const cordon_factread_field volume_fields[] = {
-    FIELD("Driver", TEXT, driver, UNKNOWN),    FIELD("Scope", TEXT, scope, UNKNOWN),
-    FIELD("Mountpoint", TEXT, place, UNKNOWN), FIELD("CreatedAt", TEXT, created_at, UNKNOWN),
-    FIELD("Options", MAP, options, EMPTY),     FIELD("Labels", MAP, labels, EMPTY),
+    FIELD("Driver", TEXT, driver, UNKNOWN),        FIELD("Scope", TEXT, scope, UNKNOWN),
+    FIELD("CreatedAt", TEXT, created_at, UNKNOWN), FIELD("Options", MAP, options, EMPTY),
+    FIELD("Labels", MAP, labels, EMPTY),
 };
+
+/* SECURITY: each mount of it must lie there, so it is told, and of the driver's own form. */
+static int read_place(cordon_json root, cordon_volume_facts *facts, cordon_err *err)
+{
+    cordon_json_place at = {0};
+    const char *place = NULL;
+    if (cordon_json_need_string(root, "Mountpoint", &place, err) != 0 ||
+        cordon_json_get_any(root, "Mountpoint", &at, err) != 0)
+        return -1;
+    if (cordon_volume_is_place(facts->name, place))
+        return cordon_fact_text_set(&facts->place, place, err);
+    return cordon_factread_odd(at.value, place, &facts->unmodelled, err);
+}
 
 /* Nothing is passed over: what Docker shows beyond the fields is unmodelled. */
 static int read_volume(cordon_json root, cordon_volume_facts *facts, cordon_err *err)
 {
     const char *name = NULL;
     if (cordon_json_need_string(root, "Name", &name, err) != 0 ||
-        cordon_fact_text_set(&facts->name, name, err) != 0 ||
+        cordon_fact_text_set(&facts->name, name, err) != 0 || read_place(root, facts, err) != 0 ||
         cordon_factread_fields(root, volume_fields, DOCKER_COUNT(volume_fields), facts, err) != 0)
         return -1;
     return cordon_factread_leftovers(root, NULL, 0, &facts->unmodelled, err);
@@ -35,6 +48,24 @@ int docker_decode_volume(const void *json, size_t length, cordon_volume_facts *r
         return -1;
     *ret_facts = facts;
     facts = (cordon_volume_facts){0};
+    return 0;
+}
+
+int docker_decode_users(const void *json, size_t length, cordon_fact_list *ret_users,
+                        cordon_err *err)
+{
+    cordon_auto(cordon_list) list = {0};
+    cordon_auto(cordon_fact_list) users = {0};
+    if (docker_decode_list(CORDON_OBJECT_CONTAINER, json, length, &list, err) != 0)
+        return -1;
+    for (size_t i = 0; i < list.count; i++) {
+        if (cordon_fact_list_add(&users, list.items[i].id, err) != 0)
+            return -1;
+    }
+    cordon_fact_list_known(&users);
+    cordon_fact_list_sort(&users);
+    *ret_users = users;
+    users = (cordon_fact_list){0};
     return 0;
 }
 

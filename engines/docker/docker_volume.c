@@ -87,21 +87,12 @@ static int list_users(const docker_engine *engine, const char *name, cordon_dead
     cordon_auto(cordon_buf) path = cordon_buf_make(DOCKER_PATH_MAX_BYTES);
     cordon_auto(cordon_buf) filter = cordon_buf_make(DOCKER_PATH_MAX_BYTES);
     cordon_auto(cordon_httpc_response) response = {0};
-    cordon_auto(cordon_list) list = {0};
     if (write_filter(name, &filter, err) != 0 ||
         docker_path(engine, &path, err, "/containers/json?all=1&") != 0 ||
         docker_path_query(&path, "filters", cordon_buf_text(&filter), err) != 0 ||
-        docker_call(engine, &users_op, &path, (docker_body){0}, dl, &response, err) != 0 ||
-        docker_decode_list(CORDON_OBJECT_CONTAINER, response.body.data, response.body.length, &list,
-                           err) != 0)
+        docker_call(engine, &users_op, &path, (docker_body){0}, dl, &response, err) != 0)
         return -1;
-    for (size_t i = 0; i < list.count; i++) {
-        if (cordon_fact_list_add(ret_users, list.items[i].id, err) != 0)
-            return -1;
-    }
-    cordon_fact_list_known(ret_users);
-    cordon_fact_list_sort(ret_users);
-    return 0;
+    return docker_decode_users(response.body.data, response.body.length, ret_users, err);
 }
 
 int docker_volume_inspect(void *impl, const char *name, cordon_deadline dl,

@@ -78,5 +78,7 @@ extern const cordon_factread_harmless podman_container_harmless[];
 extern const size_t podman_container_harmless_count;
 extern const cordon_factread_harmless podman_network_harmless[];
 extern const size_t podman_network_harmless_count;
+extern const cordon_factread_harmless podman_volume_harmless[];
+extern const size_t podman_volume_harmless_count;
 
 #endif

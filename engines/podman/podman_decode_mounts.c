@@ -119,9 +119,11 @@ static int decode_entry(podman_decoding *d, cordon_json at, const entry *e, cord
     bool volume = fact->type == CORDON_MOUNT_VOLUME;
     if (cordon_json_get_string(at, "Driver", &driver, err) != 0)
         return -1;
-    bool plain = driver.has != CORDON_JSON_PRESENT || *driver.text == '\0' ||
-                 (volume && strcmp(driver.text, "local") == 0);
-    if (!plain && podman_odd(d, "$.Mounts[*].Driver", driver.text, err) != 0)
+    const char *word = driver.has == CORDON_JSON_PRESENT ? driver.text : "";
+    if (strcmp(word, volume ? "local" : "") != 0 &&
+        podman_odd(d, "$.Mounts[*].Driver", *word ? word : "none of a volume", err) != 0)
+        return -1;
+    if (volume && cordon_fact_text_set(&fact->place, e->source, err) != 0)
         return -1;
     if (cordon_fact_text_set(&fact->source, volume ? e->name : podman_bare_id(e->source), err) !=
             0 ||

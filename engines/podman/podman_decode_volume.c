@@ -10,7 +10,6 @@
 static const cordon_factread_field volume_fields[] = {
     {"Driver", CORDON_READ_TEXT, AT(driver), CORDON_NULL_UNKNOWN},
     {"Scope", CORDON_READ_TEXT, AT(scope), CORDON_NULL_UNKNOWN},
-    {"Mountpoint", CORDON_READ_TEXT, AT(place), CORDON_NULL_UNKNOWN},
     {"CreatedAt", CORDON_READ_TEXT, AT(created_at), CORDON_NULL_UNKNOWN},
     {"Options", CORDON_READ_MAP, AT(options), CORDON_NULL_EMPTY},
     {"Labels", CORDON_READ_MAP, AT(labels), CORDON_NULL_EMPTY},
@@ -27,12 +26,25 @@ const cordon_factread_harmless podman_volume_harmless[] = {
 const size_t podman_volume_harmless_count =
     sizeof podman_volume_harmless / sizeof podman_volume_harmless[0];
 
+/* SECURITY: each mount of it must lie there, so it is told, and of the driver's own form. */
+static int read_place(cordon_json root, cordon_volume_facts *facts, cordon_err *err)
+{
+    cordon_json_place at = {0};
+    const char *place = NULL;
+    if (cordon_json_need_string(root, "Mountpoint", &place, err) != 0 ||
+        cordon_json_get_any(root, "Mountpoint", &at, err) != 0)
+        return -1;
+    if (cordon_volume_is_place(facts->name, place))
+        return cordon_fact_text_set(&facts->place, place, err);
+    return cordon_factread_odd(at.value, place, &facts->unmodelled, err);
+}
+
 /* Both maps are left out where they are empty: that is how "none" is written. */
 static int decode_volume(cordon_json root, cordon_volume_facts *facts, cordon_err *err)
 {
     const char *name = NULL;
     if (cordon_json_need_string(root, "Name", &name, err) != 0 ||
-        cordon_fact_text_set(&facts->name, name, err) != 0 ||
+        cordon_fact_text_set(&facts->name, name, err) != 0 || read_place(root, facts, err) != 0 ||
         cordon_factread_fields(root, FIELDS(volume_fields), facts, err) != 0)
         return -1;
     cordon_fact_list_known(&facts->labels);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records what the mutation suite mutates: one honest run, every inspection that its `cordon` saw
- * of its four objects in both rounds, and the plan that they belong to. No test; run by hand as
+ * Records what the mutation suite mutates: an honest run of one step and one of two, every
+ * inspection that its `cordon` saw of its objects in both rounds - of two steps, the second's - and
+ * the plan that they belong to. No test; run by hand as
  *     attack_record ENGINE FOLDER VERSION
  * after which tests/samples/README.md tells what to do with the files.
  */
@@ -19,6 +20,18 @@ static const char *folder;
 static const char *version;
 static char worktree[256];
 
+/* What is recorded of one run: its name in the files, and how many containers it starts in all. */
+typedef struct recording {
+    const char *name;
+    unsigned starts;
+    unsigned steps;
+    bool created_seen[CORDON_ROLE_COUNT];
+    bool running_seen[CORDON_ROLE_COUNT];
+    bool members_seen[CORDON_ROLE_COUNT][2];
+} recording;
+
+static recording the_recording;
+
 /* "VERSION-NAME" in the folder. */
 static void save(const char *name, const char *text)
 {
@@ -28,33 +41,36 @@ static void save(const char *name, const char *text)
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static void save_answer(cordon_role role, const char *round, const char *kind,
-                        const liar_exchange *x)
+static void save_answer(cordon_role role, bool ready, const char *kind, const liar_exchange *x)
 {
     char name[96];
-    (void)snprintf(name, sizeof name, "run-%s-%s%s.json", cordon_role_name(role), round, kind);
+    (void)snprintf(name, sizeof name, "%s-%s-%s%s.json", the_recording.name, cordon_role_name(role),
+                   ready ? "running" : "created", kind);
     save(name, cordon_buf_text(&x->answer));
 }
 
-/* The final round begins when both containers have started; the first of each kind counts. */
+/* The final round begins when all containers have started; the first of each kind counts. */
 static liar_word on_answer(play *p, const play_request *r, liar_exchange *x)
 {
-    static bool last_seen[CORDON_ROLE_COUNT];
-    static bool members_seen[CORDON_ROLE_COUNT];
-    bool network = r->role <= CORDON_ROLE_EGRESS_NETWORK;
+    recording *rec = &the_recording;
+    bool ready = p->starts == rec->starts;
+    /* The scratch is made and looked at before anything starts. */
+    bool scratch = r->role == CORDON_ROLE_SCRATCH;
     if (x->status != 200 || r->role == CORDON_ROLE_COUNT)
         return LIAR_PASS;
-    if (r->call == PLAY_MEMBERS && p->starts == 2 && !members_seen[r->role]) {
-        members_seen[r->role] = true;
-        save_answer(r->role, "running", "-members", x);
+    if (r->call == PLAY_MEMBERS && (ready || (scratch && p->starts == 0)) &&
+        !rec->members_seen[r->role][ready]) {
+        rec->members_seen[r->role][ready] = true;
+        save_answer(r->role, ready, "-members", x);
     }
     if (r->call != PLAY_INSPECT)
         return LIAR_PASS;
-    if (r->nth == 1)
-        save_answer(r->role, "created", "", x);
-    else if ((network ? p->starts == 2 : r->nth == 2) && !last_seen[r->role]) {
-        last_seen[r->role] = true;
-        save_answer(r->role, "running", "", x);
+    if (!rec->created_seen[r->role]) {
+        rec->created_seen[r->role] = true;
+        save_answer(r->role, false, "", x);
+    } else if (ready && !rec->running_seen[r->role]) {
+        rec->running_seen[r->role] = true;
+        save_answer(r->role, true, "", x);
     }
     return LIAR_PASS;
 }
@@ -65,9 +81,11 @@ static char create_body[CORDON_ROLE_COUNT][8192];
 static liar_word on_ask(play *p, const play_request *r, liar_exchange *x)
 {
     (void)p;
-    if (r->call == PLAY_CREATE && r->role != CORDON_ROLE_COUNT)
+    if (r->call == PLAY_CREATE && r->role != CORDON_ROLE_COUNT) {
         (void)snprintf(create_body[r->role], sizeof create_body[r->role], "%s",
                        cordon_buf_text(&x->request));
+        the_recording.created_seen[r->role] = false;
+    }
     return LIAR_PASS;
 }
 
@@ -102,6 +120,7 @@ static void save_plan(const play *p)
     cordon_auto(cordon_buf) out = cordon_buf_make(16384);
     cordon_refusal refusal = {0};
     cordon_err err = CORDON_ERR_INIT;
+    char name[32];
     const char *labels = create_body[CORDON_ROLE_VENDOR_NETWORK];
     const char *subnet = real_is_docker() ? "\"Subnet\":\"" : "\"subnet\":\"";
     REQUIRE_OK(cordon_images_prepare(real.ops, real.impl, &real.facts, &guard, real.image, false,
@@ -111,38 +130,58 @@ static void save_plan(const play *p)
                  &out, &err,
                  "owner %s\ninvocation %s\ntoken %s\nsubnet.vendor-network %s\n"
                  "subnet.egress-network %s\nguard %s\nstep_image %s\ndelivery %d\nworktree %s\n"
-                 "uid %u\nkeep_id %d\ncan %u\nruntime %s\n",
+                 "uid %u\nkeep_id %d\ncan %u\nruntime %s\nsteps %u\n",
                  quoted(labels, "io.cordon.owner\":\""),
                  quoted(labels, "io.cordon.invocation\":\""),
                  quoted(labels, "io.cordon.token\":\""), quoted(labels, subnet),
                  quoted(create_body[CORDON_ROLE_EGRESS_NETWORK], subnet), images.guard_id,
                  images.step_id, (int)images.delivery, worktree, real.uid,
-                 strcmp(real.word, "rootless") == 0, real.facts.can, real.facts.runtime),
+                 strcmp(real.word, "rootless") == 0, real.facts.can, real.facts.runtime,
+                 the_recording.steps),
              err);
     add_objects(p, &out);
-    save("run.plan", cordon_buf_text(&out));
+    (void)snprintf(name, sizeof name, "%s.plan", the_recording.name);
+    save(name, cordon_buf_text(&out));
 }
 
-static void one_honest_run(void)
+static void record(const recording *what, call how)
 {
     play p;
     const play_hooks hooks = {.ask = on_ask, .answer = on_answer};
     cordon_auto(outcome) o = {0};
-    (void)snprintf(worktree, sizeof worktree, "%s", real_worktree("project"));
-    const char *const options[] = {"--phase", "review", "--worktree", worktree, NULL};
-    const call what = {.argv = WORDS("true"), .options = options, .limits = LIMITS};
-    if (play_begin(&p, what, &hooks) && play_end(&p, &o)) {
+    the_recording = *what;
+    how.limits = LIMITS;
+    if (play_begin(&p, how, &hooks) && play_end(&p, &o)) {
         EXPECT_EXITED(&o, 0);
         save_plan(&p);
     }
 }
 
+static void one_honest_run(void)
+{
+    const recording what = {.name = "run", .starts = 2, .steps = 1};
+    (void)snprintf(worktree, sizeof worktree, "%s", real_worktree("project"));
+    const char *const options[] = {"--phase", "review", "--worktree", worktree, NULL};
+    record(&what, (call){.argv = WORDS("true"), .options = options});
+}
+
+/* Keeper, proxy, and two steps. */
+static void one_honest_run_of_two_steps(void)
+{
+    const recording what = {.name = "steps-run", .starts = 4, .steps = 2};
+    (void)snprintf(worktree, sizeof worktree, "%s", real_worktree("project-of-steps"));
+    const char *const options[] = {
+        "--phase", "review", "--worktree", worktree, "--steps", real_path("steps.json"), NULL};
+    if (real_file("steps.json", "[{\"run\": [\"true\"]}, {\"run\": [\"true\"]}]\n"))
+        record(&what, (call){.options = options, .approved = "[\"true\"]"});
+}
+
 int main(int argc, char **argv)
 {
-    static const test_case cases[] = {TEST(one_honest_run)};
+    static const test_case cases[] = {TEST(one_honest_run), TEST(one_honest_run_of_two_steps)};
     if (argc != 4)
         return 2;
     folder = argv[2];
     version = argv[3];
-    return real_main(2, argv, "record", cases, 1);
+    return real_main(2, argv, "record", cases, 2);
 }

@@ -17,7 +17,7 @@ typedef struct subject {
     const char *name; /* of its file */
     char *json;       /* as recorded */
     char *members;    /* as recorded, or NULL */
-    char *first;      /* running containers: the created reading */
+    char *first;      /* running containers and volumes: the created reading */
     bool in_members;  /* it is the members that are mutated */
     cordon_buf facts; /* of the recording, as text */
 } subject;
@@ -30,9 +30,9 @@ typedef struct tally {
     unsigned survived;
 } tally;
 
-static bool is_network(const subject *s)
+static cordon_object_type type_of(const subject *s)
 {
-    return cordon_role_type(s->role) == CORDON_OBJECT_NETWORK;
+    return cordon_role_type(s->role);
 }
 
 /* --- What becomes of one text ----------------------------------------------------------------- */
@@ -82,27 +82,52 @@ static void judge_network(const subject *s, const char *json, const char *member
                                    &ignored, &v->refusal, &v->err);
 }
 
+/* The created reading names the place that a running volume must still have. */
+static int expect_volume(const subject *s, cordon_volume_facts *ret_expected, cordon_err *err)
+{
+    static const cordon_run_ids none;
+    const sample_run *run = &s->recorded->run;
+    cordon_auto(cordon_volume_facts) first = {0};
+    if (!s->first)
+        return cordon_expect_volume(&run->plan, &none, NULL, ret_expected, err);
+    if (s->engine->volume(s->first, "[]", &first, err) != 0)
+        return -1;
+    return cordon_expect_volume(&run->plan, &run->ids, &first, ret_expected, err);
+}
+
+static void judge_volume(const subject *s, const char *json, const char *members, verdict *v)
+{
+    cordon_auto(cordon_volume_facts) expected = {0};
+    cordon_auto(cordon_volume_facts) actual = {0};
+    cordon_tally ignored = {0};
+    if (expect_volume(s, &expected, &v->err) != 0 ||
+        s->engine->volume(json, members, &actual, &v->err) != 0)
+        return;
+    (void)facts_text_volume(&actual, &v->facts);
+    (void)!cordon_validate_volume(cordon_role_name(s->role), &expected, &actual, s->round, &ignored,
+                                  &v->refusal, &v->err);
+}
+
 static void judge(const subject *s, const char *text, verdict *v)
 {
+    const char *json = s->in_members ? s->json : text;
+    const char *members = s->in_members ? text : s->members;
     *v = (verdict){.err = CORDON_ERR_INIT, .facts = cordon_buf_make(TEXT_MAX)};
-    if (!is_network(s))
+    if (type_of(s) == CORDON_OBJECT_CONTAINER)
         judge_container(s, text, v);
-    else if (s->in_members)
-        judge_network(s, s->json, text, v);
+    else if (type_of(s) == CORDON_OBJECT_NETWORK)
+        judge_network(s, json, members, v);
     else
-        judge_network(s, text, s->members, v);
+        judge_volume(s, json, members, v);
 }
 
 /* --- Why a mutant may pass -------------------------------------------------------------------- */
 
 static bool on_decoder_list(const subject *s, const char *path)
 {
-    const mutate_engine *e = s->engine;
-    const cordon_factread_harmless *list =
-        is_network(s) ? e->network_harmless : e->container_harmless;
-    size_t count = is_network(s) ? e->network_harmless_count : e->container_harmless_count;
-    for (size_t i = 0; !s->in_members && i < count; i++) {
-        if (cordon_factread_path_matches(list[i].path, path))
+    const mutate_harmless *list = &s->engine->harmless[type_of(s)];
+    for (size_t i = 0; !s->in_members && i < list->count; i++) {
+        if (cordon_factread_path_matches(list->items[i].path, path))
             return true;
     }
     return false;
@@ -110,9 +135,16 @@ static bool on_decoder_list(const subject *s, const char *path)
 
 static const cordon_rule *rule_of(const subject *s, const char *fact, size_t length)
 {
-    const cordon_rule *rules = is_network(s) ? cordon_network_rules : cordon_container_rules;
-    size_t count = is_network(s) ? cordon_network_rule_count : cordon_container_rule_count;
-    for (size_t i = 0; i < count; i++) {
+    const struct {
+        const cordon_rule *rules;
+        size_t count;
+    } tables[] = {
+        [CORDON_OBJECT_CONTAINER] = {cordon_container_rules, cordon_container_rule_count},
+        [CORDON_OBJECT_NETWORK] = {cordon_network_rules, cordon_network_rule_count},
+        [CORDON_OBJECT_VOLUME] = {cordon_volume_rules, cordon_volume_rule_count},
+    };
+    const cordon_rule *rules = tables[type_of(s)].rules;
+    for (size_t i = 0; i < tables[type_of(s)].count; i++) {
         if (strlen(rules[i].name) == length && memcmp(rules[i].name, fact, length) == 0)
             return &rules[i];
     }
@@ -156,17 +188,25 @@ static bool on_core_list(const subject *s, const cordon_buf *now)
     return any && *a == *b;
 }
 
+static bool excuses(const mutate_excuses *list, const char *path, char kind)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const mutate_excuse *excuse = &list->items[i];
+        if ((excuse->kinds[0] == '*' || strchr(excuse->kinds, kind)) &&
+            cordon_factread_path_matches(excuse->path, path))
+            return true;
+    }
+    return false;
+}
+
 static bool is_excused(const subject *s, const char *path, char kind)
 {
     char whole[400];
     (void)snprintf(whole, sizeof whole, "$%s%s", s->in_members ? ".members" : "", path + 1);
-    for (size_t i = 0; i < s->engine->excuse_count; i++) {
-        const mutate_excuse *excuse = &s->engine->excuses[i];
-        if ((excuse->kinds[0] == '*' || strchr(excuse->kinds, kind)) &&
-            cordon_factread_path_matches(excuse->path, whole))
-            return true;
-    }
-    return false;
+    /* Of members only what tells nothing of who they are. */
+    if (s->in_members && cordon_factread_path_matches("$[*].Id", path))
+        return false;
+    return excuses(&s->engine->excuses, whole, kind) || excuses(&s->engine->placed, whole, kind);
 }
 
 static bool is_empty_at(const json_text *json, size_t at)
@@ -365,6 +405,14 @@ static char *recorded_text(const mutate_engine *engine, cordon_role role, const 
     return sample_read(name);
 }
 
+/* Who is on a network is asked for in the end alone, and on Docker its own inspect tells it. */
+static bool has_members(const subject *s)
+{
+    if (type_of(s) == CORDON_OBJECT_NETWORK)
+        return s->round == CORDON_ROUND_RUNNING && s->engine->has_members;
+    return type_of(s) == CORDON_OBJECT_VOLUME;
+}
+
 static void mutate_object(const mutate_engine *engine, const sample_recorded *recorded,
                           cordon_role role, cordon_round round, tally *t)
 {
@@ -375,9 +423,9 @@ static void mutate_object(const mutate_engine *engine, const sample_recorded *re
         .engine = engine, .recorded = recorded, .role = role, .round = round, .name = name};
     (void)snprintf(name, sizeof name, "%s-%s-%s", engine->samples, cordon_role_name(role), word);
     s.json = recorded_text(engine, role, word, "");
-    if (running && !is_network(&s))
+    if (running && type_of(&s) != CORDON_OBJECT_NETWORK)
         s.first = recorded_text(engine, role, "created", "");
-    if (running && is_network(&s) && engine->has_members)
+    if (has_members(&s))
         s.members = recorded_text(engine, role, word, "-members");
     if (s.json)
         mutate_text(&s, s.json, t);
@@ -389,18 +437,36 @@ static void mutate_object(const mutate_engine *engine, const sample_recorded *re
     free(s.members);
 }
 
+static bool is_recorded(const sample_recorded *recorded, cordon_role role)
+{
+    bool of_several = role == CORDON_ROLE_SCRATCH || role == CORDON_ROLE_KEEPER;
+    if (!recorded->run.input.shared)
+        return !of_several;
+    return of_several || role == CORDON_ROLE_STEP;
+}
+
+/* Where the scratch lies is known to the plan once it was made. */
+static bool place_scratch(const mutate_engine *engine, sample_recorded *recorded)
+{
+    cordon_auto(cordon_volume_facts) facts = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    if (!recorded->run.input.shared)
+        return true;
+    cordon_autofree char *json = recorded_text(engine, CORDON_ROLE_SCRATCH, "created", "");
+    return json && CHECK_OK(engine->volume(json, "[]", &facts, &err), err) &&
+           CHECK_OK(cordon_fact_text_set(&recorded->run.plan.scratch_place, facts.place, &err),
+                    err);
+}
+
 void mutate_run(const mutate_engine *engine)
 {
     static const cordon_round rounds[] = {CORDON_ROUND_CREATED, CORDON_ROUND_RUNNING};
     sample_recorded recorded = {.run = {.owner = {.owner = ""}}};
     tally t = {0};
-    if (!sample_recorded_make(engine->samples, &recorded))
+    if (!sample_recorded_make(engine->samples, &recorded) || !place_scratch(engine, &recorded))
         return;
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
-        /* What several steps share is in no recording of one. */
-        if (role == CORDON_ROLE_SCRATCH || role == CORDON_ROLE_KEEPER)
-            continue;
-        for (size_t i = 0; i < 2; i++)
+        for (size_t i = 0; is_recorded(&recorded, (cordon_role)role) && i < 2; i++)
             mutate_object(engine, &recorded, (cordon_role)role, rounds[i], &t);
     }
     printf("    %s: %u mutants: %u refused, %u unreadable, %u on a list, %u survived\n",

@@ -31,26 +31,45 @@ typedef int mutate_decode_container(const char *json, cordon_container_facts *re
 typedef int mutate_decode_network(const char *json, const char *members,
                                   cordon_network_facts *ret_facts, cordon_err *err);
 
+/* As above, of a volume; members are the containers that have it. */
+typedef int mutate_decode_volume(const char *json, const char *members,
+                                 cordon_volume_facts *ret_facts, cordon_err *err);
+
+typedef struct mutate_excuses {
+    const mutate_excuse *items;
+    size_t count;
+} mutate_excuses;
+
+/* Paths that a decoder passes over. */
+typedef struct mutate_harmless {
+    const cordon_factread_harmless *items;
+    size_t count;
+} mutate_harmless;
+
 /*
  * An engine's decoders and what is on which list.
- * runtime_told  what the inspection leaves out of a proxy, which has no gate, is read from the
- *               configuration of the engine's runtime
+ * harmless      by object type
+ * placed        excuses that go by where something stands in these recordings
+ * has_members   of a network; a volume's were always recorded
+ * runtime_told  what the inspection leaves out of a proxy or keeper, which has no gate, is read
+ *               from the configuration of the engine's runtime
  */
 typedef struct mutate_engine {
     const char *samples; /* "docker/20.10-run" */
     mutate_decode_container *container;
     mutate_decode_network *network;
-    const cordon_factread_harmless *container_harmless;
-    size_t container_harmless_count;
-    const cordon_factread_harmless *network_harmless;
-    size_t network_harmless_count;
-    const mutate_excuse *excuses;
-    size_t excuse_count;
+    mutate_decode_volume *volume;
+    mutate_harmless harmless[CORDON_OBJECT_VOLUME + 1];
+    mutate_excuses excuses;
+    mutate_excuses placed;
     bool has_members;
     bool runtime_told;
 } mutate_engine;
 
-/* All objects of one recorded run, in both rounds; prints the counts. */
+/*
+ * All recorded objects of one run, in both rounds; prints the counts. Of a run of several steps
+ * those are scratch, keeper and step, which differ from another run's.
+ */
 void mutate_run(const mutate_engine *engine);
 
 #endif

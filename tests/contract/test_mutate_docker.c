@@ -15,9 +15,22 @@ static int decode_network(const char *json, const char *members, cordon_network_
     return docker_decode_network(json, strlen(json), ret_facts, err);
 }
 
+static int decode_volume(const char *json, const char *members, cordon_volume_facts *ret_facts,
+                         cordon_err *err)
+{
+    cordon_auto(cordon_volume_facts) facts = {0};
+    if (docker_decode_volume(json, strlen(json), &facts, err) != 0 ||
+        docker_decode_users(members, strlen(members), &facts.users, err) != 0)
+        return -1;
+    *ret_facts = facts;
+    facts = (cordon_volume_facts){0};
+    return 0;
+}
+
 #define NETWORK "$.NetworkSettings.Networks.*"
 
 static const mutate_excuse excuses[] = {
+    {"$.members[*]**", "*", "a list, of which the ids count alone"},
     /* one value for the same thing */
     {"$.Config.Healthcheck.Test", "en", "no test is no check, like [\"NONE\"]"},
     {"$.Config.Healthcheck.Test[*]", "d", "the same"},
@@ -31,6 +44,7 @@ static const mutate_excuse excuses[] = {
     {"$.State.StartedAt", "e", "never, like Go's zero time"},
     {"$.State.FinishedAt", "e", "the same"},
     {"$.MountLabel", "f", "a part of selinux_label, which only narrows"},
+    {"$.Mounts[0].Mode", "e", "a volume that is not labelled anew, where there is no SELinux"},
     /* told by another key */
     {"$.State.Running", "dn", "Status tells it; a flag that contradicts it is refused"},
     {"$.Config.Image", "dn", "Image is the fact; a name that is there must be the same"},
@@ -38,6 +52,10 @@ static const mutate_excuse excuses[] = {
     {"$.HostConfig.Mounts[*].Source", "den", "Mounts tells it; one that is there must agree"},
     {"$.HostConfig.Mounts[*].BindOptions.Propagation", "dn", "the same"},
     {"$.Containers.*", "en", "who is attached is the key; addresses are facts of the container"},
+    /* a container without a network */
+    {"$.NetworkSettings.Networks", "en", "none, without the entry that stands for none"},
+    {"$.NetworkSettings.Networks.none", "d", "the same"},
+    {"$.NetworkSettings.Networks.none.NetworkID", "f", "of the engine's own empty network"},
     /* not yet, or judged elsewhere */
     {"$.Containers", "d", "compared once the containers run"},
     {NETWORK, "e", "before the start: the address is compared once it runs"},
@@ -57,12 +75,14 @@ static void check(const char *samples)
         .samples = samples,
         .container = decode_container,
         .network = decode_network,
-        .container_harmless = docker_container_harmless,
-        .container_harmless_count = docker_container_harmless_count,
-        .network_harmless = docker_network_harmless,
-        .network_harmless_count = docker_network_harmless_count,
-        .excuses = excuses,
-        .excuse_count = sizeof excuses / sizeof excuses[0],
+        .volume = decode_volume,
+        .harmless =
+            {
+                [CORDON_OBJECT_CONTAINER] = {docker_container_harmless,
+                                             docker_container_harmless_count},
+                [CORDON_OBJECT_NETWORK] = {docker_network_harmless, docker_network_harmless_count},
+            },
+        .excuses = {excuses, sizeof excuses / sizeof excuses[0]},
     };
     mutate_run(&engine);
 }
@@ -72,4 +92,10 @@ static void EA3_every_leaf_of_20_10_is_judged(void)
     check("docker/20.10-run");
 }
 
-CORDON_TEST_MAIN("mutate_docker", TEST(EA3_every_leaf_of_20_10_is_judged))
+static void EA3_every_leaf_of_a_run_of_two_steps_on_20_10_is_judged(void)
+{
+    check("docker/20.10-steps-run");
+}
+
+CORDON_TEST_MAIN("mutate_docker", TEST(EA3_every_leaf_of_20_10_is_judged),
+                 TEST(EA3_every_leaf_of_a_run_of_two_steps_on_20_10_is_judged))

@@ -21,6 +21,19 @@ static int decode_network(const char *json, const char *members, cordon_network_
     return 0;
 }
 
+/* As podman_volume_inspect puts it together. */
+static int decode_volume(const char *json, const char *members, cordon_volume_facts *ret_facts,
+                         cordon_err *err)
+{
+    cordon_auto(cordon_volume_facts) facts = {0};
+    if (podman_decode_volume(json, strlen(json), &facts, err) != 0 ||
+        podman_decode_members(members, strlen(members), &facts.users, err) != 0)
+        return -1;
+    *ret_facts = facts;
+    facts = (cordon_volume_facts){0};
+    return 0;
+}
+
 #define NETWORK "$.NetworkSettings.Networks.*"
 #define ONE_VALUE                                                                                  \
     "may hold one value, which is refused otherwise; not every release has the key, and empty is " \
@@ -68,15 +81,8 @@ static const mutate_excuse excuses[] = {
     {"$.HostConfig.IpcMode", "dn", "Podman 4 says the same of host and private: unknown anyway"},
     {"$.HostConfig.IDMappings.UidMap[*]", "d", "fewer ids than the user has, still kept"},
     {"$.HostConfig.IDMappings.GidMap[*]", "d", "the same"},
-    {"$.Mounts[1].Options", "x", "the same option twice"},
-    {"$.Mounts[1].Options[*]", "d",
-     "nosuid and nodev, which not every engine has: no privilege can "
-     "be gained and no device be made anyway"},
     {"$.Mounts[*].Options", "d", "of the image mount, which is read-only whatever they say"},
     {"$.Mounts[*].Propagation", "fden", "the same; a bind's is compared"},
-    {"$.Mounts[2]**", "*",
-     "the image mount again, once it is set up: source and options must be "
-     "Podman's own overlay of lower layers, and such a mount is read-only"},
     {NETWORK, "e", "before the start: the address is compared once it runs"},
     {NETWORK ".IPAddress", "dfn", "there is none before the start"},
     {NETWORK ".NetworkID", "den",
@@ -89,18 +95,53 @@ static const mutate_excuse excuses[] = {
     {NETWORK ".Aliases**", "*", "names for a resolver that these networks do not have"},
 };
 
-static void check(const char *samples)
+#define TWICE "the same option twice"
+#define NARROWING                                                                                  \
+    "nosuid and nodev, which not every engine has: no privilege can be gained and no device be "   \
+    "made anyway"
+#define THE_VOLUMES                                                                                \
+    "nosuid, nodev and noexec are the volume's own, too, where they are compared, as they are in " \
+    "the runtime's configuration; rbind is what every volume is"
+#define SET_UP                                                                                     \
+    "the image mount again, once it is set up: source and options must be Podman's own overlay "   \
+    "of "                                                                                          \
+    "lower layers, and such a mount is read-only"
+
+/* Mounts of a step: image, worktree, and the first once more. */
+static const mutate_excuse one_step[] = {
+    {"$.Mounts[1].Options", "x", TWICE},
+    {"$.Mounts[1].Options[*]", "d", NARROWING},
+    {"$.Mounts[2]**", "*", SET_UP},
+};
+/* Scratch, image, worktree, and the second once more; of a keeper the first alone. */
+static const mutate_excuse two_steps[] = {
+    {"$.Mounts[0].Options", "x", TWICE}, {"$.Mounts[0].Options[*]", "d", THE_VOLUMES},
+    {"$.Mounts[2].Options", "x", TWICE}, {"$.Mounts[2].Options[*]", "d", NARROWING},
+    {"$.Mounts[3]**", "*", SET_UP},
+};
+
+#define PLACED(list)                                                                               \
+    (mutate_excuses)                                                                               \
+    {                                                                                              \
+        (list), sizeof(list) / sizeof((list)[0])                                                   \
+    }
+
+static void check(const char *samples, mutate_excuses placed)
 {
     const mutate_engine engine = {
         .samples = samples,
         .container = decode_container,
         .network = decode_network,
-        .container_harmless = podman_container_harmless,
-        .container_harmless_count = podman_container_harmless_count,
-        .network_harmless = podman_network_harmless,
-        .network_harmless_count = podman_network_harmless_count,
-        .excuses = excuses,
-        .excuse_count = sizeof excuses / sizeof excuses[0],
+        .volume = decode_volume,
+        .harmless =
+            {
+                [CORDON_OBJECT_CONTAINER] = {podman_container_harmless,
+                                             podman_container_harmless_count},
+                [CORDON_OBJECT_NETWORK] = {podman_network_harmless, podman_network_harmless_count},
+                [CORDON_OBJECT_VOLUME] = {podman_volume_harmless, podman_volume_harmless_count},
+            },
+        .excuses = {excuses, sizeof excuses / sizeof excuses[0]},
+        .placed = placed,
         .has_members = true,
         .runtime_told = true,
     };
@@ -109,13 +150,25 @@ static void check(const char *samples)
 
 static void EA3_every_leaf_of_4_3_is_judged(void)
 {
-    check("podman/4.3-run");
+    check("podman/4.3-run", PLACED(one_step));
 }
 
 static void EA3_every_leaf_of_4_3_rootless_is_judged(void)
 {
-    check("podman/4.3-rootless-run");
+    check("podman/4.3-rootless-run", PLACED(one_step));
+}
+
+static void EA3_every_leaf_of_a_run_of_two_steps_on_4_3_is_judged(void)
+{
+    check("podman/4.3-steps-run", PLACED(two_steps));
+}
+
+static void EA3_every_leaf_of_a_run_of_two_steps_on_4_3_rootless_is_judged(void)
+{
+    check("podman/4.3-rootless-steps-run", PLACED(two_steps));
 }
 
 CORDON_TEST_MAIN("mutate_podman", TEST(EA3_every_leaf_of_4_3_is_judged),
-                 TEST(EA3_every_leaf_of_4_3_rootless_is_judged))
+                 TEST(EA3_every_leaf_of_4_3_rootless_is_judged),
+                 TEST(EA3_every_leaf_of_a_run_of_two_steps_on_4_3_is_judged),
+                 TEST(EA3_every_leaf_of_a_run_of_two_steps_on_4_3_rootless_is_judged))

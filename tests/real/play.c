@@ -54,7 +54,8 @@ static const char *without_prefix(const char *path)
     return second ? second : path;
 }
 
-static play_call call_of(const liar_exchange *x, const char *rest, bool network)
+/* whole: asking for the object itself is looking at it. */
+static play_call call_of(const liar_exchange *x, const char *rest, bool whole)
 {
     static const struct {
         const char *word;
@@ -69,32 +70,51 @@ static play_call call_of(const liar_exchange *x, const char *rest, bool network)
     }
     if (strcmp(x->method, "DELETE") == 0)
         return PLAY_REMOVE;
-    return network && *rest == '\0' ? PLAY_INSPECT : PLAY_OTHER;
+    return whole && *rest == '\0' ? PLAY_INSPECT : PLAY_OTHER;
+}
+
+/* A network is asked for by its id, a volume by its name, in a filter of a list of containers. */
+static cordon_role role_of_filter(const play *p, const char *path)
+{
+    static const char *const filters[] = {"network%22%3A%5B%22", "volume%22%3A%5B%22"};
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+        const char *at = strstr(path, filters[i]);
+        if (at)
+            return role_of_id(p, at + strlen(filters[i]));
+    }
+    return NOBODY;
+}
+
+static void recognise_create(play *p, const char *path, const char *body, play_request *ret)
+{
+    bool in_path = strstr(path, "name=cordon-") != NULL;
+    const char *name = body;
+    if (begins(path, "/containers/create"))
+        name = in_path ? path : strstr(body, "\"name\":\"cordon-");
+    *ret = (play_request){PLAY_CREATE, role_of_name(p, name), 0};
 }
 
 static void recognise(play *p, const liar_exchange *x, play_request *ret)
 {
+    static const char *const kinds[] = {"/containers/", "/networks/", "/volumes/"};
     const char *path = without_prefix(x->path);
-    bool network = begins(path, "/networks/");
-    const char *body = cordon_buf_text(&x->request);
     *ret = (play_request){.call = PLAY_OTHER, .role = NOBODY};
     if (begins(path, "/events"))
         ret->call = PLAY_EVENTS;
-    if (begins(path, "/networks/create")) {
-        *ret = (play_request){PLAY_CREATE, role_of_name(p, body), 0};
-    } else if (begins(path, "/containers/create")) {
-        bool in_path = strstr(path, "name=cordon-") != NULL;
-        const char *name = strstr(body, "\"name\":\"cordon-");
-        *ret = (play_request){PLAY_CREATE, role_of_name(p, in_path ? path : name), 0};
-    } else if (begins(path, "/containers/json")) {
-        const char *id = strstr(path, "network%22%3A%5B%22");
-        if (id)
-            *ret = (play_request){PLAY_MEMBERS, role_of_id(p, id + 19), 0};
-    } else if (network || begins(path, "/containers/")) {
-        const char *id = path + (network ? strlen("/networks/") : strlen("/containers/"));
-        ret->role = role_of_id(p, id);
-        if (ret->role != NOBODY)
-            ret->call = call_of(x, id + CORDON_ID_HEX, network);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const char *id = path + strlen(kinds[i]);
+        if (!begins(path, kinds[i]))
+            continue;
+        if (begins(id, "create")) {
+            recognise_create(p, path, cordon_buf_text(&x->request), ret);
+        } else if (begins(path, "/containers/json")) {
+            ret->role = role_of_filter(p, path);
+            ret->call = ret->role != NOBODY ? PLAY_MEMBERS : PLAY_OTHER;
+        } else {
+            ret->role = role_of_id(p, id);
+            if (ret->role != NOBODY)
+                ret->call = call_of(x, id + strlen(p->ids[ret->role]), i > 0);
+        }
     }
 }
 
@@ -123,9 +143,14 @@ static liar_word on_ask(void *context, liar_exchange *x)
     return p->hooks.ask ? p->hooks.ask(p, &r, x) : LIAR_PASS;
 }
 
-/* {"Id":"..."} of Docker's and libpod's containers, {"id":"..."} of libpod's networks. */
+/*
+ * {"Id":"..."} of Docker's and libpod's containers, {"id":"..."} of libpod's networks; a volume's
+ * is its name.
+ */
 static void note_id(play *p, cordon_role role, const char *answer)
 {
+    if (cordon_role_type(role) == CORDON_OBJECT_VOLUME)
+        (void)snprintf(p->ids[role], sizeof p->ids[role], "%.*s", CORDON_ID_HEX, p->names[role]);
     const char *id = strstr(answer, "\"Id\":\"");
     if (!id)
         id = strstr(answer, "\"id\":\"");

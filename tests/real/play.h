@@ -16,10 +16,10 @@
 
 typedef enum play_call {
     PLAY_OTHER = 0,
-    PLAY_CREATE,  /* container or network */
+    PLAY_CREATE,  /* container, network or volume */
     PLAY_CONNECT, /* of a container, to the network of that role */
     PLAY_INSPECT,
-    PLAY_MEMBERS, /* libpod: who is on the network of that role */
+    PLAY_MEMBERS, /* who has the volume of that role; libpod: who is on the network */
     PLAY_ATTACH,
     PLAY_START,
     PLAY_WAIT,

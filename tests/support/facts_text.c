@@ -23,6 +23,10 @@ typedef struct row {
     {                                                                                              \
 #fact, offsetof(cordon_network_facts, fact), what                                          \
     }
+#define V(fact, what)                                                                              \
+    {                                                                                              \
+#fact, offsetof(cordon_volume_facts, fact), what                                           \
+    }
 #define I(fact, what)                                                                              \
     {                                                                                              \
 #fact, offsetof(cordon_image_facts, fact), what                                            \
@@ -108,6 +112,11 @@ static const row network_rows[] = {
     N(options, LIST),      N(labels, LIST),   N(endpoints, LIST), N(unmodelled, LIST),
 };
 
+static const row volume_rows[] = {
+    V(name, TEXT),    V(driver, TEXT), V(scope, TEXT), V(place, TEXT),      V(created_at, TEXT),
+    V(options, LIST), V(labels, LIST), V(users, LIST), V(unmodelled, LIST),
+};
+
 static const row image_rows[] = {
     I(id, TEXT),      I(digests, LIST),       I(os, TEXT),       I(architecture, TEXT),
     I(user, TEXT),    I(entrypoint, LIST),    I(command, LIST),  I(environment, LIST),
@@ -167,7 +176,8 @@ static int put_mount(const cordon_mount_fact *m, cordon_buf *out)
     static const char *const modes[] = {"?", "rw", "ro"};
     cordon_err err = CORDON_ERR_INIT;
     if (cordon_buf_printf(out, &err, "mount %s: %s %s %s %s ", text_or(m->target), types[m->type],
-                          text_or(m->source), modes[m->read_only], text_or(m->propagation)) != 0)
+                          text_or(m->source), modes[m->read_only], text_or(m->propagation)) != 0 ||
+        (m->place && cordon_buf_printf(out, &err, "at %s ", m->place) != 0))
         return -1;
     return put_list("options", &m->options, out);
 }
@@ -207,6 +217,11 @@ int facts_text_container(const cordon_container_facts *facts, cordon_buf *out)
 int facts_text_network(const cordon_network_facts *facts, cordon_buf *out)
 {
     return put_rows(network_rows, COUNT(network_rows), facts, out);
+}
+
+int facts_text_volume(const cordon_volume_facts *facts, cordon_buf *out)
+{
+    return put_rows(volume_rows, COUNT(volume_rows), facts, out);
 }
 
 int facts_text_image(const cordon_image_facts *facts, cordon_buf *out)

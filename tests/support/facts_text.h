@@ -12,6 +12,7 @@
 /* Appends the lines of the facts. -1 when the buffer is too small. */
 int facts_text_container(const cordon_container_facts *facts, cordon_buf *out);
 int facts_text_network(const cordon_network_facts *facts, cordon_buf *out);
+int facts_text_volume(const cordon_volume_facts *facts, cordon_buf *out);
 int facts_text_image(const cordon_image_facts *facts, cordon_buf *out);
 
 #endif

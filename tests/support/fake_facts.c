@@ -208,7 +208,9 @@ static int container_mounts(const fake_container *c, cordon_container_facts *f, 
         };
         fact->type = spec->type;
         fact->read_only = yes_no(spec->read_only);
-        if (SET_TEXTS(table, err) != 0 || mount_options(spec, &fact->options, err) != 0)
+        if (SET_TEXTS(table, err) != 0 || mount_options(spec, &fact->options, err) != 0 ||
+            (spec->type == CORDON_MOUNT_VOLUME &&
+             cordon_fact_text_set(&fact->place, FAKE_VOLUME_PLACE, err) != 0))
             return -1;
     }
     return 0;

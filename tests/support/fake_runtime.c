@@ -4,6 +4,7 @@
  * way Podman is. The fake Docker has no such thing. Written without a look at core's expectation.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/fake_impl.h"
@@ -113,6 +114,8 @@ static int take_shared(const fake_container *c, cordon_runtime_facts *f, cordon_
     for (size_t i = 0; i < f->mounts.count; i++) {
         if (f->mounts.items[i].type == CORDON_MOUNT_VOLUME) {
             f->mounts.items[i].type = CORDON_MOUNT_BIND;
+            free(f->mounts.items[i].place);
+            f->mounts.items[i].place = NULL;
             if (cordon_fact_text_set(&f->mounts.items[i].propagation, "rprivate", err) != 0 ||
                 cordon_fact_list_add(&f->mounts.items[i].options, "noexec", err) != 0 ||
                 cordon_fact_text_set(&f->mounts.items[i].source, FAKE_VOLUME_PLACE, err) != 0)

@@ -31,6 +31,18 @@ typedef struct sample_recorded {
     cordon_fact_list no_labels;
 } sample_recorded;
 
+/* Scratch and keeper are of a run of several steps alone. */
+static inline bool sample_plan_is_shared(const char *text)
+{
+    return strstr(text, "\nsteps 2\n") != NULL;
+}
+
+static inline bool sample_plan_has(const char *text, cordon_role role)
+{
+    return sample_plan_is_shared(text) ||
+           (role != CORDON_ROLE_SCRATCH && role != CORDON_ROLE_KEEPER);
+}
+
 static inline bool sample_recorded_owner(const char *text, cordon_owner *owner)
 {
     char value[256];
@@ -40,8 +52,7 @@ static inline bool sample_recorded_owner(const char *text, cordon_owner *owner)
     for (int role = 0; role < CORDON_ROLE_COUNT; role++) {
         cordon_badge *badge = &owner->badges[role];
         char name[64];
-        /* A recorded run has one step, and so neither. */
-        if (role == CORDON_ROLE_SCRATCH || role == CORDON_ROLE_KEEPER)
+        if (!sample_plan_has(text, (cordon_role)role))
             continue;
         (void)snprintf(name, sizeof name, "name.%s", cordon_role_name((cordon_role)role));
         if (!sample_plan_value(text, name, value))
@@ -108,7 +119,11 @@ static inline bool sample_recorded_input(const char *text, sample_recorded *r)
         .uid = (uid_t)uid,
         .gid = (gid_t)uid,
         .keep_id = keep_id != 0,
+        .shared = sample_plan_is_shared(text),
     };
+    if (r->run.input.shared && !sample_plan_value(text, "id.keeper", r->texts[6]))
+        return false;
+    (void)snprintf(r->run.ids.keeper, sizeof r->run.ids.keeper, "%.64s", r->texts[6]);
     (void)snprintf(r->run.ids.proxy, sizeof r->run.ids.proxy, "%.64s", r->texts[3]);
     (void)snprintf(r->run.ids.step, sizeof r->run.ids.step, "%.64s", r->texts[4]);
     return true;

@@ -161,6 +161,10 @@ static void changed_mounts_show_it(void)
          "\"Destination\":\"/v\",\"Mode\":\"z\",\"RW\":true,\"Propagation\":\"\"},\n  {",
          "unmodelled=[$.Mounts[0] = \"nfs\"]\n"},
         {"\"Mounts\": [\n  {",
+         "\"Mounts\": [{\"Type\":\"volume\",\"Name\":\"v\",\"Source\":\"/p\",\"Driver\":\"local\","
+         "\"Destination\":\"/v\",\"Mode\":\"Z\",\"RW\":true,\"Propagation\":\"\"},\n  {",
+         "unmodelled=[$.Mounts[0] = \"Z\"]\n"},
+        {"\"Mounts\": [\n  {",
          "\"Mounts\": [{\"Type\":\"cluster\",\"Source\":\"/p\",\"Destination\":\"/v\","
          "\"Mode\":\"\",\"RW\":true,\"Propagation\":\"\"},\n  {",
          "mount /v: other /p rw  options=\n"},

@@ -84,6 +84,46 @@ static void podman_5_tells_a_networks_members_itself(void)
     check_network_5("5.4-network-in-use.json", CORDON_FACT_YES, "", 2);
 }
 
+/* The engine's own driver puts a volume there; whatever lies elsewhere is not it. */
+static void a_volume_lies_in_a_folder_of_its_own_name(void)
+{
+    static const struct {
+        const char *name;
+        const char *place;
+        bool good;
+    } rows[] = {
+        {"v", "/srv/volumes/v/_data", true},
+        {"v", "/v/_data", true},
+        {"v", "/srv/volumes/w/_data", false},
+        {"v", "/srv/wv/_data", false},
+        {"v", "/srv/v/_data/", false},
+        {"v", "/srv/v/_dat", false},
+        {"v", "srv/v/_data", false},
+        {"v", "/srv/../v/_data", false},
+        {"v", "/_data", false},
+        {"v", "", false},
+        {"v", NULL, false},
+        {"", "//_data", false},
+        {NULL, "/v/_data", false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        TEST_RECORDF(cordon_volume_is_place(rows[i].name, rows[i].place) == rows[i].good,
+                     "row %zu: %s", i, rows[i].place ? rows[i].place : "(null)");
+}
+
+static void a_volume_that_lies_elsewhere_is_unmodelled(void)
+{
+    static const char volume[] = "{\"Name\":\"v\",\"Mountpoint\":\"/etc\",\"Driver\":\"local\"}";
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_auto(cordon_volume_facts) f = {0};
+    cordon_auto(cordon_volume_facts) none = {0};
+    REQUIRE_OK(podman_decode_volume(volume, sizeof volume - 1, &f, &err), err);
+    CHECK(f.place == NULL);
+    CHECK_STR(joined(&f.unmodelled), "$.Mountpoint = \"/etc\"");
+    CHECK_FAILS(podman_decode_volume("{\"Name\":\"v\"}", 12, &none, &err), err, CORDON_ERR_PROTOCOL,
+                "Mountpoint");
+}
+
 static void lists_hold_full_ids_names_and_labels(void)
 {
     static const char containers[] = "[{\"Id\":\"" NETWORK_ID "\",\"Names\":[\"c1\"],"
@@ -242,13 +282,12 @@ static void an_event_with_an_absurd_exit_status_is_none(void)
     }
 }
 
-CORDON_TEST_MAIN("podman_decode_objects", TEST(an_internal_network_has_no_address_of_the_hosts),
-                 TEST(a_network_with_a_gateway_or_a_way_out_shows_it),
-                 TEST(podman_5_tells_a_networks_members_itself),
-                 TEST(lists_hold_full_ids_names_and_labels),
-                 TEST(an_image_shows_layers_and_an_empty_configuration),
-                 TEST(info_tells_what_can_be_limited),
-                 TEST(rootless_on_cgroup_v2_limits_what_is_delegated),
-                 TEST(an_unfit_podman_is_refused_by_name),
-                 TEST(events_carry_action_ids_labels_and_exit_status),
-                 TEST(an_event_with_an_absurd_exit_status_is_none))
+CORDON_TEST_MAIN(
+    "podman_decode_objects", TEST(an_internal_network_has_no_address_of_the_hosts),
+    TEST(a_network_with_a_gateway_or_a_way_out_shows_it),
+    TEST(podman_5_tells_a_networks_members_itself), TEST(a_volume_lies_in_a_folder_of_its_own_name),
+    TEST(a_volume_that_lies_elsewhere_is_unmodelled), TEST(lists_hold_full_ids_names_and_labels),
+    TEST(an_image_shows_layers_and_an_empty_configuration), TEST(info_tells_what_can_be_limited),
+    TEST(rootless_on_cgroup_v2_limits_what_is_delegated), TEST(an_unfit_podman_is_refused_by_name),
+    TEST(events_carry_action_ids_labels_and_exit_status),
+    TEST(an_event_with_an_absurd_exit_status_is_none))

@@ -21,7 +21,13 @@ static void drop_mount(sample_pair *pair, const char *target)
     }
 }
 
-typedef enum mount_part { PART_TYPE, PART_SOURCE, PART_READ_ONLY, PART_PROPAGATION } mount_part;
+typedef enum mount_part {
+    PART_TYPE,
+    PART_SOURCE,
+    PART_PLACE,
+    PART_READ_ONLY,
+    PART_PROPAGATION,
+} mount_part;
 
 static bool change_mount(cordon_mount_fact *mount, mount_part part, int number, const char *text)
 {
@@ -34,6 +40,8 @@ static bool change_mount(cordon_mount_fact *mount, mount_part part, int number, 
         return true;
     case PART_SOURCE:
         return sample_set_text(&mount->source, text);
+    case PART_PLACE:
+        return sample_set_text(&mount->place, text);
     case PART_PROPAGATION:
     default:
         return sample_set_text(&mount->propagation, text);
@@ -87,6 +95,85 @@ static void each_part_of_each_mount_is_compared(void)
         sample_check_refused(&pair, sample_validate(&pair, &err), &err, changes[i].code, fact,
                              changes[i].text != NULL ? changes[i].text : "changed");
     }
+}
+
+#define SAMPLE_PLACE "/var/lib/volumes/x/_data"
+
+/* A plan of several steps, whose scratch has been made. */
+static bool make_shared(sample_run *run)
+{
+    cordon_err err = CORDON_ERR_INIT;
+
+    if (!sample_input(run))
+        return false;
+    run->input.shared = true;
+    return sample_plan(run) &&
+           CHECK_OK(cordon_fact_text_set(&run->plan.scratch_place, SAMPLE_PLACE, &err), err);
+}
+
+/* Of the step and of the keeper, which has no gate to tell of it. */
+static void each_part_of_a_shared_scratch_is_compared(void)
+{
+    static const sample_subject subjects[] = {
+        {"step", CORDON_ROLE_STEP, CORDON_ROUND_RUNNING},
+        {"keeper", CORDON_ROLE_KEEPER, CORDON_ROUND_CREATED},
+    };
+    static const struct {
+        mount_part part;
+        int number;
+        const char *text;
+        cordon_refusal_code code;
+        const char *fact;
+    } changes[] = {
+        {PART_TYPE, CORDON_MOUNT_BIND, NULL, CORDON_REFUSED_MISMATCH, "type"},
+        {PART_SOURCE, 0, "cordon-scratch-of-another", CORDON_REFUSED_MISMATCH, "source"},
+        {PART_PLACE, 0, "/var/lib/volumes/y/_data", CORDON_REFUSED_MISMATCH, "place"},
+        {PART_PLACE, 0, SAMPLE_PLACE "/x", CORDON_REFUSED_MISMATCH, "place"},
+        {PART_PLACE, 0, NULL, CORDON_REFUSED_UNKNOWN, "place"},
+        {PART_READ_ONLY, CORDON_FACT_YES, NULL, CORDON_REFUSED_MISMATCH, "read_only"},
+        {PART_PROPAGATION, 0, "rshared", CORDON_REFUSED_MISMATCH, "propagation"},
+        {PART_PROPAGATION, 0, "rslave", CORDON_REFUSED_MISMATCH, "propagation"},
+        {PART_PROPAGATION, 0, NULL, CORDON_REFUSED_UNKNOWN, "propagation"},
+        {PART_PROPAGATION, 0, "rprivate", CORDON_REFUSED_NONE, ""},
+        {PART_PROPAGATION, 0, "", CORDON_REFUSED_NONE, "Docker's word for a volume's"},
+    };
+    size_t count = sizeof(changes) / sizeof(changes[0]);
+    cordon_auto(sample_run) run = {0};
+
+    REQUIRE(make_shared(&run));
+    for (size_t i = 0; i < 2 * count; i++) {
+        cordon_auto(sample_pair) pair = {0};
+        cordon_err err = CORDON_ERR_INIT;
+        char fact[160];
+        const size_t at = i % count;
+
+        REQUIRE(sample_pair_make(&run, &subjects[i / count], &pair));
+        cordon_mount_fact *scratch = sample_mount_at(&pair, "/tmp");
+        REQUIRE(sample_set_text(&scratch->propagation, "rprivate"));
+        REQUIRE(change_mount(scratch, changes[at].part, changes[at].number, changes[at].text));
+        if (changes[at].code == CORDON_REFUSED_NONE) {
+            CHECK_OK(sample_validate(&pair, &err), err);
+            continue;
+        }
+        (void)snprintf(fact, sizeof(fact), "%s.mounts[/tmp].%s", subjects[i / count].name,
+                       changes[at].fact);
+        sample_check_refused(&pair, sample_validate(&pair, &err), &err, changes[at].code, fact,
+                             changes[at].text != NULL ? changes[at].text : "changed");
+    }
+}
+
+static void what_lies_nobody_knows_where_is_not_expected(void)
+{
+    cordon_auto(sample_run) run = {0};
+    cordon_auto(cordon_container_facts) facts = {0};
+    cordon_err err = CORDON_ERR_INIT;
+
+    REQUIRE(make_shared(&run));
+    free(run.plan.scratch_place);
+    run.plan.scratch_place = NULL;
+    CHECK_FAILS(cordon_expect_container(&run.plan, CORDON_ROLE_KEEPER, &run.ids,
+                                        CORDON_ROUND_CREATED, &facts, &err),
+                err, CORDON_ERR_INVALID, "where the scratch lies");
 }
 
 static void scratch_space_keeps_every_option(void)
@@ -210,11 +297,10 @@ static void a_proxy_with_a_mount_is_refused(void)
                          "proxy.mounts", "a mount in the proxy");
 }
 
-CORDON_TEST_MAIN("validate_mounts", TEST(each_part_of_each_mount_is_compared),
-                 TEST(scratch_space_keeps_every_option),
-                 TEST(a_further_mount_is_refused_wherever_it_leads),
-                 TEST(a_mount_upon_a_planned_one_is_refused),
-                 TEST(a_mount_twice_cannot_stand_in_for_a_missing_one),
-                 TEST(each_planned_mount_must_be_there),
-                 TEST(mounts_in_another_order_are_the_same_mounts),
-                 TEST(a_proxy_with_a_mount_is_refused))
+CORDON_TEST_MAIN(
+    "validate_mounts", TEST(each_part_of_each_mount_is_compared),
+    TEST(each_part_of_a_shared_scratch_is_compared),
+    TEST(what_lies_nobody_knows_where_is_not_expected), TEST(scratch_space_keeps_every_option),
+    TEST(a_further_mount_is_refused_wherever_it_leads), TEST(a_mount_upon_a_planned_one_is_refused),
+    TEST(a_mount_twice_cannot_stand_in_for_a_missing_one), TEST(each_planned_mount_must_be_there),
+    TEST(mounts_in_another_order_are_the_same_mounts), TEST(a_proxy_with_a_mount_is_refused))
