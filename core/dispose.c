@@ -16,6 +16,8 @@
 #define DISPOSE_MS         30000
 #define DISPOSE_NETWORK_MS 15000
 #define DISPOSE_RETRY_MS   50
+/* Longest time for one call: an answer that is lost costs that much, not the whole removal. */
+#define DISPOSE_CALL_MS 10000
 /* How long an object whose create was never answered is looked for. */
 #define DISPOSE_SEARCH_MS 10000
 /* How long the proxy may take to tell of its open tunnels. */
@@ -47,6 +49,11 @@ static void dispose_pause(cordon_deadline dl)
     (void)usleep((useconds_t)(left < DISPOSE_RETRY_MS ? left : DISPOSE_RETRY_MS) * 1000);
 }
 
+static cordon_deadline dispose_call_dl(const dispose_branch *branch)
+{
+    return cordon_deadline_clamp_ms(branch->dl, DISPOSE_CALL_MS);
+}
+
 /* --- Finding what has no id --- */
 
 static void note_stand_in(dispose_branch *branch, const char *id, const char *why)
@@ -74,7 +81,7 @@ static dispose_sight dispose_look(dispose_branch *branch)
     cordon_err ignored = CORDON_ERR_INIT;
 
     if (run->ops->list_by_label(run->impl, cordon_role_type(branch->role), owner->token_label,
-                                branch->dl, &list, &ignored) != 0)
+                                dispose_call_dl(branch), &list, &ignored) != 0)
         return DISPOSE_UNTOLD;
     for (size_t i = 0; i < list.count; i++) {
         if (!cordon_owner_matches(owner, branch->role, &list.items[i].labels))
@@ -102,8 +109,8 @@ static void dispose_look_for_stand_in(dispose_branch *branch)
     cordon_err ignored = CORDON_ERR_INIT;
 
     if (!branch->suspicious || branch->stand_in[0] != '\0' ||
-        run->ops->list_by_label(run->impl, cordon_role_type(branch->role), NULL, branch->dl, &list,
-                                &ignored) != 0)
+        run->ops->list_by_label(run->impl, cordon_role_type(branch->role), NULL,
+                                dispose_call_dl(branch), &list, &ignored) != 0)
         return;
     for (size_t i = 0; i < list.count; i++) {
         if (strcmp(list.items[i].name, name) == 0 && strcmp(list.items[i].id, id) != 0)
@@ -111,16 +118,22 @@ static void dispose_look_for_stand_in(dispose_branch *branch)
     }
 }
 
-/* A create whose answer was lost may still be at work inside the daemon: look for a while. */
+/*
+ * A create whose answer was lost may still be at work inside the daemon: look for a while. One that
+ * the engine says has failed is over, but may have left what it had made: one look tells.
+ */
 static bool dispose_search(dispose_branch *branch)
 {
+    cordon_made *made = &branch->run->made[branch->role];
     cordon_deadline until = cordon_deadline_clamp_ms(branch->dl, DISPOSE_SEARCH_MS);
+    dispose_sight sight;
 
-    while (dispose_look(branch) != DISPOSE_SEEN) {
-        if (cordon_deadline_passed(until))
+    while ((sight = dispose_look(branch)) != DISPOSE_SEEN) {
+        if ((!made->asked && sight == DISPOSE_UNSEEN) || cordon_deadline_passed(until))
             return false;
         dispose_pause(until);
     }
+    made->asked = true;
     return true;
 }
 
@@ -163,11 +176,12 @@ static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, c
 {
     cordon_run *run = branch->run;
     const char *id = run->made[branch->role].id;
+    cordon_deadline dl = dispose_call_dl(branch);
 
     if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK) {
         cordon_auto(cordon_network_facts) facts = {0};
 
-        if (run->ops->network_inspect(run->impl, id, branch->dl, &facts, err) != 0)
+        if (run->ops->network_inspect(run->impl, id, dl, &facts, err) != 0)
             return -1;
         note_stranger(branch, &facts.endpoints);
         *ret_labels = facts.labels;
@@ -175,7 +189,7 @@ static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, c
     } else if (cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME) {
         cordon_auto(cordon_volume_facts) facts = {0};
 
-        if (run->ops->volume_inspect(run->impl, id, branch->dl, &facts, err) != 0)
+        if (run->ops->volume_inspect(run->impl, id, dl, &facts, err) != 0)
             return -1;
         note_stranger(branch, &facts.users);
         *ret_labels = facts.labels;
@@ -183,7 +197,7 @@ static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, c
     } else {
         cordon_auto(cordon_container_facts) facts = {0};
 
-        if (run->ops->container_inspect(run->impl, id, branch->dl, &facts, err) != 0)
+        if (run->ops->container_inspect(run->impl, id, dl, &facts, err) != 0)
             return -1;
         cordon_dispose_note_executions(run, branch->role, &facts, &branch->finding);
         *ret_labels = facts.labels;
@@ -196,12 +210,13 @@ static int object_remove(dispose_branch *branch, cordon_err *err)
 {
     cordon_run *run = branch->run;
     const char *id = run->made[branch->role].id;
+    cordon_deadline dl = dispose_call_dl(branch);
 
     if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK)
-        return run->ops->network_remove(run->impl, id, branch->dl, err);
+        return run->ops->network_remove(run->impl, id, dl, err);
     if (cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME)
-        return run->ops->volume_remove(run->impl, id, branch->dl, err);
-    return run->ops->container_remove(run->impl, id, branch->dl, err);
+        return run->ops->volume_remove(run->impl, id, dl, err);
+    return run->ops->container_remove(run->impl, id, dl, err);
 }
 
 static void dispose_gone(dispose_branch *branch)
@@ -290,15 +305,21 @@ static bool dispose_try(dispose_branch *branch)
     return false;
 }
 
+static bool dispose_may_exist(const cordon_made *made)
+{
+    return made->asked || made->doubted;
+}
+
 static void dispose_object(dispose_branch *branch)
 {
     cordon_made *made = &branch->run->made[branch->role];
     cordon_deadline stranger_until = {.at_ns = 0, .cancel_fd = -1};
 
-    if (!made->asked)
+    if (!dispose_may_exist(made))
         return;
     if (made->id[0] == '\0' && !dispose_search(branch)) {
-        dispose_left(branch, "its creation was never answered and it has not shown up so far");
+        if (made->asked)
+            dispose_left(branch, "its creation was never answered and it has not shown up so far");
         return;
     }
     for (unsigned tries = 0;; tries++) {
@@ -397,7 +418,7 @@ static void dispose_together(dispose_branch branches[CORDON_ROLE_COUNT],
     for (size_t i = 0; i < DISPOSE_PARTS; i++) {
         dispose_branch *branch = &branches[parts[i].role];
 
-        if (branch->run->made[parts[i].role].asked)
+        if (dispose_may_exist(&branch->run->made[parts[i].role]))
             all[count++] = (cordon_branch){.run = parts[i].run, .context = branch};
     }
     result = count > 0 ? cordon_parallel(all, count, NULL) : 0;

@@ -11,6 +11,8 @@
 #define OBJECTS_PAUSE_MS 100
 /* For one run. */
 #define OBJECTS_MS 45000
+/* For one look at an object or its removal: an answer that is lost costs no more than this. */
+#define OBJECTS_CALL_MS 10000
 
 typedef struct collection {
     const cordon_engine *engine;
@@ -26,25 +28,26 @@ static int inspect_labels(const collection *c, cordon_object_type type, const ch
                           cordon_fact_list *ret_labels, cordon_err *err)
 {
     const cordon_engine_ops *ops = c->engine->ops;
+    cordon_deadline dl = cordon_deadline_clamp_ms(c->dl, OBJECTS_CALL_MS);
 
     if (type == CORDON_OBJECT_NETWORK) {
         cordon_auto(cordon_network_facts) facts = {0};
 
-        if (ops->network_inspect(c->engine->impl, id, c->dl, &facts, err) != 0)
+        if (ops->network_inspect(c->engine->impl, id, dl, &facts, err) != 0)
             return -1;
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
     } else if (type == CORDON_OBJECT_VOLUME) {
         cordon_auto(cordon_volume_facts) facts = {0};
 
-        if (ops->volume_inspect(c->engine->impl, id, c->dl, &facts, err) != 0)
+        if (ops->volume_inspect(c->engine->impl, id, dl, &facts, err) != 0)
             return -1;
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
     } else {
         cordon_auto(cordon_container_facts) facts = {0};
 
-        if (ops->container_inspect(c->engine->impl, id, c->dl, &facts, err) != 0)
+        if (ops->container_inspect(c->engine->impl, id, dl, &facts, err) != 0)
             return -1;
         *ret_labels = facts.labels;
         facts.labels = (cordon_fact_list){0};
@@ -55,11 +58,12 @@ static int inspect_labels(const collection *c, cordon_object_type type, const ch
 static int remove_one(const collection *c, cordon_object_type type, const char *id, cordon_err *err)
 {
     const cordon_engine_ops *ops = c->engine->ops;
+    cordon_deadline dl = cordon_deadline_clamp_ms(c->dl, OBJECTS_CALL_MS);
 
     if (type == CORDON_OBJECT_VOLUME)
-        return ops->volume_remove(c->engine->impl, id, c->dl, err);
-    return type == CORDON_OBJECT_NETWORK ? ops->network_remove(c->engine->impl, id, c->dl, err)
-                                         : ops->container_remove(c->engine->impl, id, c->dl, err);
+        return ops->volume_remove(c->engine->impl, id, dl, err);
+    return type == CORDON_OBJECT_NETWORK ? ops->network_remove(c->engine->impl, id, dl, err)
+                                         : ops->container_remove(c->engine->impl, id, dl, err);
 }
 
 /* What ends the collection rather than this one removal. */

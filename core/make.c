@@ -43,6 +43,7 @@ int cordon_make_planned(cordon_run *run, cordon_role role, cordon_err *err)
                                err) != 0)
         return -1;
     run->made[role].asked = true;
+    run->made[role].doubted = false;
     return 0;
 }
 
@@ -64,8 +65,10 @@ int cordon_make_created(cordon_run *run, cordon_role role, const char *id, int r
     int written;
 
     if (id == NULL) {
-        if (result != 0)
+        if (result != 0) {
             run->made[role].asked = !make_was_declined(err->code);
+            run->made[role].doubted = err->code == CORDON_ERR_ENGINE;
+        }
         return result;
     }
     (void)snprintf(run->made[role].id, sizeof(run->made[role].id), "%s", id);

@@ -116,7 +116,10 @@ static int create_one(const docker_engine *engine, const cordon_container_spec *
         docker_call(engine, &create_op, &path, (docker_body){body.data, body.length}, dl, &response,
                     err) != 0)
         return -1;
-    return docker_decode_created(response.body.data, response.body.length, ret_id, err);
+    if (docker_decode_created(response.body.data, response.body.length, ret_id, err) == 0)
+        return 0;
+    cordon_err_wrap(err, "docker, %s", create_op.what);
+    return -1;
 }
 
 /* A create takes one endpoint (see docker_encode.c); others follow before anybody sees the id. */

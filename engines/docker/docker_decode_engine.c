@@ -297,7 +297,7 @@ int docker_decode_created(const void *json, size_t length, char **ret_id, cordon
     if (docker_parse_object(json, length, &doc, &root, &cause) != 0 ||
         docker_read_id(root, "Id", &id, &cause) != 0)
         return CORDON_FAIL(err, CORDON_ERR_INDETERMINATE,
-                           "docker made it and its answer cannot be read: %s", cause.message);
+                           "it was made and the answer cannot be read: %s", cause.message);
     *ret_id = CORDON_TAKE(id);
     return refuse_warnings(root, err);
 }

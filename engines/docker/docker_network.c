@@ -85,7 +85,10 @@ int docker_network_create(void *impl, const cordon_network_spec *spec, cordon_de
         docker_call(engine, &create_op, &path, (docker_body){body.data, body.length}, dl, &response,
                     err) != 0)
         return -1;
-    return docker_decode_created(response.body.data, response.body.length, ret_id, err);
+    if (docker_decode_created(response.body.data, response.body.length, ret_id, err) == 0)
+        return 0;
+    cordon_err_wrap(err, "docker, %s", create_op.what);
+    return -1;
 }
 
 int docker_network_inspect(void *impl, const char *id, cordon_deadline dl,

@@ -62,7 +62,7 @@ static int read_created(const cordon_buf *body, char **ret_id, cordon_err *err)
     const char *id = NULL;
     if (cordon_json_parse(body->data, body->length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
         cordon_json_need_string(cordon_json_root(doc), "Id", &id, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("create container", err);
     cordon_err scratch = CORDON_ERR_INIT;
     if (podman_need_id(id, &scratch) != 0)
         return CORDON_FAIL(err, CORDON_ERR_INDETERMINATE, "create container: %s", scratch.message);
@@ -112,10 +112,11 @@ int podman_container_inspect(void *impl, const char *id, cordon_deadline dl,
     if (path_of(&path, id, "/json", err) != 0)
         return -1;
     podman_request request = on_container("inspect container", "GET", &path, 200, false);
-    if (podman_call(engine, &request, dl, &answer, err) != 0 ||
-        podman_decode_container(answer.body.data, answer.body.length, engine->major, &facts, err) !=
-            0)
+    if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
+    if (podman_decode_container(answer.body.data, answer.body.length, engine->major, &facts, err) !=
+        0)
+        return podman_unread(&request, err);
     /* SECURITY: a container that is named like our id is not ours */
     if (strcmp(facts.id, id) != 0)
         return CORDON_FAIL(err, CORDON_ERR_NOTFOUND, "no container has the id %s", id);
@@ -236,11 +237,11 @@ static int read_removed(const cordon_buf *body, const char *id, cordon_err *err)
     const char *removed = NULL;
     if (cordon_json_parse(body->data, body->length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
         cordon_json_as_array(cordon_json_root(doc), &list, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("remove container", err);
     for (cordon_json_iter it = cordon_json_iterate(list.value); cordon_json_next(&it);) {
         if (cordon_json_need_string(it.value, "Id", &removed, err) != 0 ||
             cordon_json_get_any(it.value, "Err", &failure, err) != 0)
-            return podman_unread_change(err);
+            return podman_unread_change("remove container", err);
         if (failure.has == CORDON_JSON_PRESENT)
             return CORDON_FAIL(err, CORDON_ERR_CONFLICT,
                                "remove container %s: Podman reports a "

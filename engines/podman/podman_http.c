@@ -236,10 +236,17 @@ int podman_need_id(const char *id, cordon_err *err)
     return CORDON_FAIL(err, CORDON_ERR_INVALID, "\"%s\" is not a full id", CORDON_QUOTE(id));
 }
 
-int podman_unread_change(cordon_err *err)
+int podman_unread_change(const char *what, cordon_err *err)
 {
     if (err && err->code == CORDON_ERR_PROTOCOL)
         err->code = CORDON_ERR_INDETERMINATE;
+    cordon_err_wrap(err, "%s: it was done and the answer cannot be read", what);
+    return -1;
+}
+
+int podman_unread(const podman_request *request, cordon_err *err)
+{
+    cordon_err_wrap(err, "%s", request->what);
     return -1;
 }
 

@@ -31,7 +31,9 @@ static int inspect(podman *engine, const char *reference, cordon_deadline dl,
     };
     if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
-    return podman_decode_image(answer.body.data, answer.body.length, ret_facts, err);
+    if (podman_decode_image(answer.body.data, answer.body.length, ret_facts, err) != 0)
+        return podman_unread(&request, err);
+    return 0;
 }
 
 /* True when one of the image's digests ends in the reference's "@sha256:...". */
@@ -80,7 +82,7 @@ static int read_loaded(const cordon_buf *body, cordon_err *err)
     cordon_json names;
     if (cordon_json_parse(body->data, body->length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
         cordon_json_need_array(cordon_json_root(doc), "Names", &names, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("load image", err);
     if (cordon_json_count(names) == 0)
         return CORDON_FAIL(err, CORDON_ERR_ENGINE, "load image: nothing was loaded");
     return 0;
@@ -114,12 +116,12 @@ static int read_removed(const cordon_buf *body, const char *id, cordon_err *err)
     cordon_json_string text = {0};
     if (cordon_json_parse(body->data, body->length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
         cordon_json_get_array(cordon_json_root(doc), "Errors", &errors, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("remove image", err);
     if (errors.has != CORDON_JSON_PRESENT || cordon_json_count(errors.value) == 0)
         return 0;
     cordon_json_iter it = cordon_json_iterate(errors.value);
     if (!cordon_json_next(&it) || cordon_json_as_string(it.value, &text, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("remove image", err);
     return CORDON_FAIL(err, CORDON_ERR_ENGINE, "remove image %s: %s", id,
                        CORDON_QUOTE(text.has == CORDON_JSON_PRESENT ? text.text : ""));
 }
@@ -173,5 +175,7 @@ int podman_image_list(void *impl, cordon_deadline dl, cordon_image_list *ret_lis
     };
     if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
-    return podman_decode_images(answer.body.data, answer.body.length, ret_list, err);
+    if (podman_decode_images(answer.body.data, answer.body.length, ret_list, err) != 0)
+        return podman_unread(&request, err);
+    return 0;
 }

@@ -105,9 +105,11 @@ int podman_need_volume(const char *name, cordon_err *err) __attribute__((warn_un
 
 /*
  * After a change that libpod confirmed in words we cannot read: INDETERMINATE instead of
- * PROTOCOL, so that core looks the object up. Always -1.
+ * PROTOCOL, so that core looks the object up. The message begins with what was done. Always -1.
  */
-int podman_unread_change(cordon_err *err);
+int podman_unread_change(const char *what, cordon_err *err);
+/* An answer that cannot be read: the message begins with what was asked for. Always -1. */
+int podman_unread(const podman_request *request, cordon_err *err);
 
 /* Appends "filters=" and the escaped JSON {"key":["value",...]}. */
 int podman_add_filter(cordon_buf *path, const char *key, const char *const *values, size_t count,

@@ -20,14 +20,14 @@ static int read_created(const cordon_buf *body, char **ret_id, cordon_network_fa
 {
     cordon_auto(cordon_network_facts) facts = {0};
     if (podman_decode_network(body->data, body->length, &facts, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("create network", err);
     if (!ret_facts) {
         *ret_id = CORDON_TAKE(facts.id);
         return 0;
     }
     *ret_id = strdup(facts.id);
     if (!*ret_id)
-        return podman_unread_change(err);
+        return podman_unread_change("create network", err);
     *ret_facts = facts;
     facts = (cordon_network_facts){0};
     return 0;
@@ -78,7 +78,9 @@ static int list_members(podman *engine, const char *id, cordon_deadline dl,
     };
     if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
-    return podman_decode_members(answer.body.data, answer.body.length, ret_ids, err);
+    if (podman_decode_members(answer.body.data, answer.body.length, ret_ids, err) != 0)
+        return podman_unread(&request, err);
+    return 0;
 }
 
 /* SECURITY: libpod takes names and unique prefixes, too; an answer about another id is no answer.
@@ -98,9 +100,10 @@ static int inspect(podman *engine, const char *id, cordon_deadline dl,
         .subjects = PODMAN_ON_NETWORK,
         .want = 200,
     };
-    if (podman_call(engine, &request, dl, &answer, err) != 0 ||
-        podman_decode_network(answer.body.data, answer.body.length, &facts, err) != 0)
+    if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
+    if (podman_decode_network(answer.body.data, answer.body.length, &facts, err) != 0)
+        return podman_unread(&request, err);
     if (strcmp(facts.id, id) != 0)
         return CORDON_FAIL(err, CORDON_ERR_NOTFOUND, "no network has the id %s", id);
     *ret_facts = facts;
@@ -181,13 +184,13 @@ static int read_removed(const cordon_buf *body, const char *id, cordon_err *err)
     const char *name = NULL;
     if (cordon_json_parse(body->data, body->length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
         cordon_json_as_array(cordon_json_root(doc), &list, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("remove network", err);
     cordon_json_iter it = cordon_json_iterate(list.value);
     if (!cordon_json_next(&it))
         return CORDON_FAIL(err, CORDON_ERR_ENGINE, "remove network %s: nothing was removed", id);
     if (cordon_json_need_string(it.value, "Name", &name, err) != 0 ||
         cordon_json_get_any(it.value, "Err", &failure, err) != 0)
-        return podman_unread_change(err);
+        return podman_unread_change("remove network", err);
     if (strcmp(name, id) == 0 && failure.has != CORDON_JSON_PRESENT)
         return 0;
     return CORDON_FAIL(err, CORDON_ERR_ENGINE, "remove network %s: Podman reports a failure", id);
@@ -258,5 +261,7 @@ int podman_list_by_label(void *impl, cordon_object_type type, const char *label,
     };
     if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
-    return podman_decode_list(answer.body.data, answer.body.length, type, ret_list, err);
+    if (podman_decode_list(answer.body.data, answer.body.length, type, ret_list, err) != 0)
+        return podman_unread(&request, err);
+    return 0;
 }

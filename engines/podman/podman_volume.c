@@ -61,7 +61,9 @@ static int list_users(podman *engine, const char *name, cordon_deadline dl,
     };
     if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
-    return podman_decode_members(answer.body.data, answer.body.length, ret_users, err);
+    if (podman_decode_members(answer.body.data, answer.body.length, ret_users, err) != 0)
+        return podman_unread(&request, err);
+    return 0;
 }
 
 /* SECURITY: libpod takes unique prefixes, too; an answer about another name is no answer. */
@@ -80,9 +82,10 @@ int podman_volume_inspect(void *impl, const char *name, cordon_deadline dl,
         .subjects = PODMAN_ON_VOLUME,
         .want = 200,
     };
-    if (podman_call(impl, &request, dl, &answer, err) != 0 ||
-        podman_decode_volume(answer.body.data, answer.body.length, &facts, err) != 0)
+    if (podman_call(impl, &request, dl, &answer, err) != 0)
         return -1;
+    if (podman_decode_volume(answer.body.data, answer.body.length, &facts, err) != 0)
+        return podman_unread(&request, err);
     if (strcmp(facts.name, name) != 0)
         return CORDON_FAIL(err, CORDON_ERR_NOTFOUND, "no volume has the name %s", name);
     if (list_users(impl, name, dl, &facts.users, err) != 0)

@@ -143,6 +143,8 @@ static void note_end(child *c, int status)
 static bool reap(child *c, cordon_deadline until)
 {
     int status = 0;
+    if (c->ended)
+        return true;
     while (waitpid(c->pid, &status, WNOHANG) == 0) {
         if (cordon_deadline_passed(until))
             return false;

@@ -220,6 +220,14 @@ static bool send_answer(const link_t *link, const head *h, const liar_exchange *
     return send_message(link->client, &own, &x->answer, 0);
 }
 
+/* False: nothing more comes after it. */
+static bool send_noise(const link_t *link)
+{
+    static const char noise[] = "\x16\x03\x01\x02 this is no answer\r\n\r\n";
+    (void)send_all(link->client, noise, sizeof noise - 1);
+    return false;
+}
+
 /* True when what follows the head is no body of known end. */
 static bool streams(const liar_exchange *x, int status)
 {
@@ -271,22 +279,24 @@ static bool answer(const link_t *link, liar_exchange *x)
         liar_word word = hooks->answer ? hooks->answer(hooks->context, x) : LIAR_PASS;
         if (word == LIAR_PASS && send_all(link->client, h.text, h.length))
             relay(link, x);
-        return false;
+        else if (word == LIAR_ANSWER)
+            (void)send_answer(link, NULL, x, word);
+        return word == LIAR_NOISE && send_noise(link);
     }
     if (!read_body(link->engine, &h, false, x->status, &x->answer, &last))
         return false;
     liar_word word = hooks->answer ? hooks->answer(hooks->context, x) : LIAR_PASS;
-    if (word == LIAR_CUT)
-        return false;
-    return send_answer(link, &h, x, word) && !last;
+    if (word == LIAR_CUT || word == LIAR_NOISE)
+        return word == LIAR_NOISE && send_noise(link);
+    return send_answer(link, word == LIAR_ANSWER ? NULL : &h, x, word) && !last;
 }
 
 static bool ask(const link_t *link, const head *h, liar_exchange *x)
 {
     const liar_hooks *hooks = &link->owner->hooks;
     liar_word word = hooks->ask ? hooks->ask(hooks->context, x) : LIAR_PASS;
-    if (word == LIAR_CUT)
-        return false;
+    if (word == LIAR_CUT || word == LIAR_NOISE)
+        return word == LIAR_NOISE && send_noise(link);
     if (word == LIAR_ANSWER)
         return send_answer(link, NULL, x, word);
     bool bare = !header(h, "Content-Length") && !header(h, "Transfer-Encoding");
@@ -302,7 +312,11 @@ static bool exchange(const link_t *link)
     head h;
     bool last = false;
     static const char proceed[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    liar_exchange x = {.request = cordon_buf_make(BODY_MAX), .answer = cordon_buf_make(BODY_MAX)};
+    liar_exchange x = {
+        .request = cordon_buf_make(BODY_MAX),
+        .answer = cordon_buf_make(BODY_MAX),
+        .client = link->client,
+    };
     bool ok = read_head(link->client, &h);
     const char *space = ok ? strchr(h.text, ' ') : NULL;
     if (space) {
@@ -445,6 +459,12 @@ void liar_stop(liar *l)
     (void)rmdir(l->folder);
     (void)pthread_mutex_destroy(&l->lock);
     free(l);
+}
+
+bool liar_client_left(const liar_exchange *x, int ms)
+{
+    struct pollfd fd = {x->client, POLLRDHUP, 0};
+    return poll(&fd, 1, ms) > 0;
 }
 
 const char *liar_endpoint(const liar *l)

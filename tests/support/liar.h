@@ -19,6 +19,7 @@
  * status    of the answer, 0 while there is none
  * answer    its body; empty for one that streams
  * note      the hooks' own, zero at first
+ * client    the connection that it came on, for liar_client_left
  */
 typedef struct liar_exchange {
     char method[16];
@@ -27,14 +28,16 @@ typedef struct liar_exchange {
     int status;
     cordon_buf answer;
     unsigned note[3];
+    int client;
 } liar_exchange;
 
 /* What becomes of an exchange. */
 typedef enum liar_word {
     LIAR_PASS = 0,
-    LIAR_ANSWER, /* ask: the engine is not asked; status and answer are the hook's */
+    LIAR_ANSWER, /* status and answer are the hook's; ask: the engine is not asked */
     LIAR_CUT,    /* the connection is closed */
     LIAR_HALF,   /* answer: half of it is sent, then the connection is closed */
+    LIAR_NOISE,  /* the client gets bytes that are no HTTP, then the connection is closed */
 } liar_word;
 
 /* Each may be NULL. */
@@ -54,6 +57,9 @@ liar *liar_start(const char *engine_path, const liar_hooks *hooks);
 
 /* No hook may wait any more. Closes every connection and joins the threads. NULL is fine. */
 void liar_stop(liar *l);
+
+/* In a hook: waits until the client has closed its end; false when ms passed before. */
+bool liar_client_left(const liar_exchange *x, int ms);
 
 /* "unix://..." of the liar's own socket. */
 const char *liar_endpoint(const liar *l);

@@ -208,6 +208,9 @@ static bool is_sound(const position *at, fake_fault_kind kind, cordon_code code)
     /* A create that was carried out is warned of, and nothing else is. */
     if (!is_create(at))
         return code != CORDON_ERR_WARNED;
+    /* One that failed inside the engine may have left what it had made: it is looked for. */
+    if (code == CORDON_ERR_ENGINE)
+        return true;
     return is_declined(code) == (kind == FAKE_FAULT_BEFORE);
 }
 
