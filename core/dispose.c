@@ -335,16 +335,23 @@ static void dispose_object(dispose_branch *branch)
 
 /* --- The order of it --- */
 
-static int dispose_step(void *context, cordon_err *err)
+static int dispose_container(void *context, cordon_err *err)
 {
     dispose_branch *branch = context;
 
     (void)err;
-    cordon_dispose_confirm_exit(branch->run, &branch->finding);
     cordon_dispose_confirm_files(branch->run, branch->role, &branch->finding);
     dispose_object(branch);
     dispose_look_for_stand_in(branch);
     return 0;
+}
+
+static int dispose_step(void *context, cordon_err *err)
+{
+    dispose_branch *branch = context;
+
+    cordon_dispose_confirm_exit(branch->run, &branch->finding);
+    return dispose_container(context, err);
 }
 
 /* Lets the proxy tell of the tunnels that are still open. */
@@ -372,23 +379,8 @@ static int dispose_proxy(void *context, cordon_err *err)
 {
     dispose_branch *branch = context;
 
-    (void)err;
     proxy_say_goodbye(branch->run);
-    cordon_dispose_confirm_files(branch->run, branch->role, &branch->finding);
-    dispose_object(branch);
-    dispose_look_for_stand_in(branch);
-    return 0;
-}
-
-static int dispose_keeper(void *context, cordon_err *err)
-{
-    dispose_branch *branch = context;
-
-    (void)err;
-    cordon_dispose_confirm_files(branch->run, branch->role, &branch->finding);
-    dispose_object(branch);
-    dispose_look_for_stand_in(branch);
-    return 0;
+    return dispose_container(context, err);
 }
 
 /* Networks and the scratch. */
@@ -478,7 +470,7 @@ void cordon_run_dispose(cordon_run *run)
     static const dispose_part containers[DISPOSE_PARTS] = {
         {CORDON_ROLE_STEP, dispose_step},
         {CORDON_ROLE_PROXY, dispose_proxy},
-        {CORDON_ROLE_KEEPER, dispose_keeper},
+        {CORDON_ROLE_KEEPER, dispose_container},
     };
     static const dispose_part places[DISPOSE_PARTS] = {
         {CORDON_ROLE_VENDOR_NETWORK, dispose_place},

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "config.h"
 #include "kit/httpc.h"
@@ -24,6 +25,9 @@
 #define STREAM_LOOK_MS 10000
 /* How often it is looked whether the end of a step that left its network has come. */
 #define STREAM_LEFT_MS 250
+/* How often it is looked, while the command is being asked to end, whether somebody is in a hurry.
+ */
+#define STREAM_HURRY_MS 50
 /* The gate's last words and the end of both streams come by different ways; wait for the latter. */
 #define STREAM_DRAIN_MS 5000
 
@@ -41,6 +45,7 @@ typedef struct stream_loop {
     stream_stage stage;
     cordon_deadline until; /* the run's deadline, then the end of the stage */
     cordon_err why;        /* what ended the command; CORDON_OK while nothing did */
+    int heard;             /* bytes on the cancel descriptor when the grace began */
     bool draining;         /* the gate has told the end, the engine owes the rest */
     bool taken;            /* the gate knows that we heard the end */
 } stream_loop;
@@ -56,6 +61,22 @@ static void stream_signal(stream_loop *loop, const char *name)
                                      cordon_deadline_in_ms(STREAM_SIGNAL_MS, -1), &ignored);
 }
 
+/* Bytes that wait on the caller's cancel descriptor; 0 where nobody can tell (an eventfd). */
+static int stream_cancel_bytes(const stream_loop *loop)
+{
+    int bytes = 0;
+    int fd = loop->run->dl.cancel_fd;
+
+    return fd >= 0 && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
+/* Whoever cancels (again) while the command is being asked to end wants no more grace. */
+static void stream_hurry(stream_loop *loop)
+{
+    if (loop->stage == STREAM_ASKED && stream_cancel_bytes(loop) > loop->heard)
+        loop->until = cordon_deadline_in_ms(0, -1);
+}
+
 /* TERM first, KILL after the grace; tampering gets no grace. */
 static void stream_end(stream_loop *loop, const cordon_err *why)
 {
@@ -68,6 +89,7 @@ static void stream_end(stream_loop *loop, const cordon_err *why)
     loop->run->out.lossy = true;
     loop->run->err_out.lossy = true;
     if (loop->stage == STREAM_RUNNING && gentle) {
+        loop->heard = stream_cancel_bytes(loop);
         cordon_run_progress(loop->run, "end", "asking the command to end");
         loop->stage = STREAM_ASKED;
         loop->until = cordon_deadline_in_ms(grace_ms, -1);
@@ -373,6 +395,8 @@ static int stream_poll_ms(const stream_loop *loop)
     /* What the stream has taken out of its socket already wakes nobody. */
     if (loop->run->step_more && stream_has_room(loop->run))
         return 0;
+    if (loop->stage == STREAM_ASKED && left_ms > STREAM_HURRY_MS)
+        return STREAM_HURRY_MS;
     return loop->run->watch.step_left_ns != 0 && left_ms > STREAM_LEFT_MS ? STREAM_LEFT_MS
                                                                           : left_ms;
 }
@@ -394,6 +418,7 @@ static void stream_until_end(stream_loop *loop)
         if (stream_is_over(loop))
             return;
         cordon_err_clear(&err);
+        stream_hurry(loop);
         if (cordon_deadline_check(loop->until, "the run", &err) != 0) {
             stream_explain(loop, &err);
             stream_end(loop, &err);

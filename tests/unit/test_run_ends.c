@@ -148,6 +148,14 @@ static void cancel_when_released(void *context, fake_run *run, const char *word)
         (void)!write(run->cancel[1], "x", 1);
 }
 
+/* And once more while the command is being asked to end. */
+static void cancel_twice(void *context, fake_run *run, const char *word)
+{
+    cancel_when_released(context, run, word);
+    if (strcmp(word, "end") == 0)
+        (void)!write(run->cancel[1], "x", 1);
+}
+
 typedef struct running_case {
     const char *name;
     bool cancel;
@@ -155,14 +163,16 @@ typedef struct running_case {
     const char *grace;
     const char *kind;
     unsigned signals;
+    bool twice;
 } running_case;
 
 static const running_case running[] = {
-    {"deadline, ends on TERM", false, false, "10s", "deadline", 1},
-    {"deadline, ends on KILL alone", false, true, "200ms", "deadline", 2},
-    {"cancel, ends on TERM", true, false, "10s", "cancelled", 1},
-    {"cancel, ends on KILL alone", true, true, "200ms", "cancelled", 2},
-    {"cancel, no grace", true, true, "0s", "cancelled", 2},
+    {"deadline, ends on TERM", false, false, "10s", "deadline", 1, false},
+    {"deadline, ends on KILL alone", false, true, "200ms", "deadline", 2, false},
+    {"cancel, ends on TERM", true, false, "10s", "cancelled", 1, false},
+    {"cancel, ends on KILL alone", true, true, "200ms", "cancelled", 2, false},
+    {"cancel, no grace", true, true, "0s", "cancelled", 2, false},
+    {"cancel, and again in the grace", true, true, "10m", "cancelled", 2, true},
 };
 
 static void a_running_command_is_asked_and_then_killed(void)
@@ -175,7 +185,9 @@ static void a_running_command_is_asked_and_then_killed(void)
         fake_release release;
         REQUIRE_OK(fake_run_open(&run, &options) ? 0 : -1, run.err);
         fake_engine_step(run.fake, &step);
-        run.at_word = running[i].cancel ? cancel_when_released : NULL;
+        run.at_word = running[i].twice    ? cancel_twice
+                      : running[i].cancel ? cancel_when_released
+                                          : NULL;
         REQUIRE_OK(fake_run_go(&run) ? 0 : -1, run.err);
         REQUIRE(fake_engine_released(run.fake, &release));
         TEST_RECORDF(strcmp(run.result.kind_name, running[i].kind) == 0, "%s: %s %s",
