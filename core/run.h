@@ -29,8 +29,8 @@
 typedef struct cordon_made {
     char id[CORDON_ID_HEX + 1]; /* "" while unknown */
     bool asked;                 /* it may exist, even without an id */
-    bool doubted;               /* its create failed inside the engine: it may be there, half made */
-    bool tried;                 /* its removal was asked for, whatever came of it */
+    bool doubted; /* its create failed inside the engine: it may be there, half made */
+    bool tried;   /* its removal was asked for, whatever came of it */
     bool gone;
 } cordon_made;
 

@@ -246,9 +246,7 @@ CORDON_PUBLIC int cordon_invocation_plan_json(cordon_invocation *invocation,
  * Where a run's output goes, and how it is told to stop.
  * stdout_fd, stderr_fd  written while they take bytes; never made non-blocking, never closed; a
  *                       reader that stalls does not stop the deadline. -1 throws away.
- * cancel_fd             readable = cancel the run and clean up; -1 for none. More bytes on it (of a
- *                       pipe or socket) while the command is being asked to end cut its grace
- *                       short; nothing skips the cleaning up
+ * cancel_fd             readable = cancel and clean up; more bytes = with no more grace; -1: none
  * progress              called with a short word ("images", "create", "validate", "released",
  *                       "dispose", ...) and a line of text; may be NULL
  */
