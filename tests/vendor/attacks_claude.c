@@ -94,7 +94,7 @@ const attack_run attack_claude_runs[] = {
     {"the vendor sends it elsewhere",
      "{'answers':{'POST /v1/messages':{'status':307,'headers':{'Location':'https://" ELSEWHERE
      "/leak'}}}}",
-     "deadline = \"12s\"; grace = \"1s\";", NULL},
+     "deadline = \"20s\"; grace = \"1s\";", NULL},
     {"endless output", "{'flood':8000000}", "output = \"256KiB\"; grace = \"1s\";", NULL},
 };
 const size_t attack_claude_run_count = sizeof attack_claude_runs / sizeof attack_claude_runs[0];

@@ -79,11 +79,11 @@ const attack_run attack_codex_runs[] = {
     {"the vendor sends it elsewhere",
      "{'answers':{'POST /v1/responses':{'status':307,'headers':{'Location':'https://" ELSEWHERE
      "/leak'}}}}",
-     "deadline = \"12s\"; grace = \"1s\";", NULL},
+     "deadline = \"20s\"; grace = \"1s\";", NULL},
     {"the vendor sends it elsewhere, unencrypted",
      "{'answers':{'POST /v1/responses':{'status':307,'headers':{'Location':'http://" ELSEWHERE
      ":8080/leak'}}}}",
-     "deadline = \"12s\"; grace = \"1s\";", NULL},
+     "deadline = \"20s\"; grace = \"1s\";", NULL},
     {"endless output", "{'flood':600000}", "output = \"256KiB\"; grace = \"1s\";", NULL},
 };
 const size_t attack_codex_run_count = sizeof attack_codex_runs / sizeof attack_codex_runs[0];

@@ -220,12 +220,13 @@ static void fight(battle *b, const char *name, const char *scenario, const char 
     cordon_auto(cordon_fact_list) after = {0};
     (void)snprintf(vendor, sizeof vendor, "%s-%s", b->naked ? "naked" : "t", b->cli);
     if (!standin_says(scenario) ||
-        !agent_run(&(agent_call){.what = &b->what,
-                                 .vendor = vendor,
-                                 .phase = b->phase,
-                                 .worktree = b->place.worktree,
-                                 .limits = limits ? limits : "deadline = \"50s\"; grace = \"1s\";"},
-                   &o))
+        !agent_run(
+            &(agent_call){.what = &b->what,
+                          .vendor = vendor,
+                          .phase = b->phase,
+                          .worktree = b->place.worktree,
+                          .limits = limits ? limits : "deadline = \"120s\"; grace = \"1s\";"},
+            &o))
         return;
     const char *was = receipt_text(&o, "result.kind");
     if (getenv("CORDON_TEST_TELL"))
@@ -439,7 +440,7 @@ static void without_the_agents_fence_the_same_call_is_executed(void)
                                                   "execute", "--worktree", worktree),
                                  .argv = controls[i].argv,
                                  .image = what.image,
-                                 .limits = "deadline = \"50s\"; grace = \"1s\";"},
+                                 .limits = "deadline = \"120s\"; grace = \"1s\";"},
                          &o) ||
             !standin_heard(&heard))
             return;
