@@ -192,9 +192,13 @@ static void established(cordon_proxy *proxy, cordon_conn *conn)
                               .resolved = conn->dial.resolved};
     cordon_conn_log_verdict(proxy, conn, &verdict);
     conn->told = true;
-    (void)send(conn->fd[CORDON_CLIENT], CORDON_ANSWER_OK, sizeof CORDON_ANSWER_OK - 1,
-               MSG_NOSIGNAL | MSG_DONTWAIT);
-    cordon_hello_begin(proxy, conn);
+    ssize_t sent = send(conn->fd[CORDON_CLIENT], CORDON_ANSWER_OK, sizeof CORDON_ANSWER_OK - 1,
+                        MSG_NOSIGNAL | MSG_DONTWAIT);
+    /* A client that was not told would wait as long as a hello may take. */
+    if (sent == (ssize_t)sizeof CORDON_ANSWER_OK - 1)
+        cordon_hello_begin(proxy, conn);
+    else
+        cordon_conn_close(proxy, conn, CORDON_REASON_CLIENT_RESET);
 }
 
 static void attempt_won(cordon_proxy *proxy, cordon_conn *conn, int fd, uint8_t bits)
@@ -204,6 +208,7 @@ static void attempt_won(cordon_proxy *proxy, cordon_conn *conn, int fd, uint8_t 
     conn->fd[CORDON_UPSTREAM] = fd;
     conn->side[CORDON_UPSTREAM] |= bits;
     conn->bytes[CORDON_CLIENT] = conn->bytes[CORDON_UPSTREAM] = 0; /* the race's place until now */
+    conn->state = CORDON_CONN_HELLO;                               /* there is no race any more */
     established(proxy, conn);
 }
 

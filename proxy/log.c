@@ -217,7 +217,7 @@ void cordon_log_flush(cordon_log *log)
         ssize_t written = write(log->fd, log->buffer + log->start, log_chunk(log));
         if (written < 0 && errno == EINTR)
             continue;
-        if (written < 0 && errno != EAGAIN)
+        if (written < 0 && errno != EAGAIN && errno != ENOMEM)
             log_break(log);
         if (written <= 0)
             return;

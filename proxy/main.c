@@ -50,7 +50,10 @@ int cordon_proxy_main(int argc, char **argv)
     if (confine(&err) != 0)
         return fail(CORDON_PROXY_EXIT_SYSTEM, &err);
     if (cordon_start_read(STDIN_FILENO, POLICY_MS, &options, &err) != 0)
-        return fail(CORDON_PROXY_EXIT_USAGE, &err);
+        return fail(err.code == CORDON_ERR_NOMEM || err.code == CORDON_ERR_SYSTEM
+                        ? CORDON_PROXY_EXIT_SYSTEM
+                        : CORDON_PROXY_EXIT_USAGE,
+                    &err);
     if (cordon_proxy_serve(&options, &place, &err) != 0)
         return fail(CORDON_PROXY_EXIT_SYSTEM, &err);
     return CORDON_PROXY_EXIT_OK;

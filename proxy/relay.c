@@ -139,14 +139,17 @@ static flow copy(cordon_proxy *proxy, cordon_conn *conn, int from)
     return keep(proxy, conn, from, (size_t)sent, (size_t)length);
 }
 
-static void shut(cordon_conn *conn, int to)
+static flow shut(cordon_conn *conn, int to)
 {
     if (conn->side[to] & CORDON_SIDE_SHUT)
-        return;
+        return FLOW_WAIT;
     conn->side[to] |= CORDON_SIDE_SHUT;
     /* The last one needs no call: all was read, so the close that follows sends the same end. */
-    if (!(conn->side[!to] & CORDON_SIDE_SHUT))
-        (void)shutdown(conn->fd[to], SHUT_WR);
+    if (conn->side[!to] & CORDON_SIDE_SHUT)
+        return FLOW_WAIT;
+    /* It fails on a connection that is gone, and an end that was not passed on would be waited for.
+     */
+    return shutdown(conn->fd[to], SHUT_WR) == 0 ? FLOW_WAIT : fault(conn, to);
 }
 
 /* One move of one direction. */
@@ -156,10 +159,8 @@ static flow move(cordon_proxy *proxy, cordon_conn *conn, int from)
     bool waiting = conn->pipe[from] && conn->pipe[from]->pending > 0;
     if (waiting)
         return conn->side[to] & CORDON_SIDE_WRITABLE ? drain(proxy, conn, from) : FLOW_WAIT;
-    if (conn->side[from] & CORDON_SIDE_ENDED) {
-        shut(conn, to);
-        return FLOW_WAIT;
-    }
+    if (conn->side[from] & CORDON_SIDE_ENDED)
+        return shut(conn, to);
     if (!(conn->side[from] & CORDON_SIDE_READABLE) || !(conn->side[to] & CORDON_SIDE_WRITABLE))
         return FLOW_WAIT;
     if (conn->side[from] & CORDON_SIDE_BULK) {

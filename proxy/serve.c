@@ -190,7 +190,7 @@ static void run_timers(cordon_proxy *proxy)
         on_timer(proxy, timer);
 }
 
-static int batch(cordon_proxy *proxy)
+static int batch(cordon_proxy *proxy, cordon_err *err)
 {
     struct epoll_event events[EVENTS_MAX];
     int wait_ms = proxy->ready.first != CORDON_CONN_NONE
@@ -198,7 +198,7 @@ static int batch(cordon_proxy *proxy)
                       : cordon_timers_wait_ms(&proxy->timers, cordon_now_ns());
     int count = epoll_wait(proxy->epoll_fd, events, EVENTS_MAX, wait_ms);
     if (count < 0 && errno != EINTR)
-        return -1;
+        return CORDON_FAIL_ERRNO(err, errno, "epoll_wait");
     proxy->batch_ns = cordon_now_ns();
     for (int i = 0; i < count; i++)
         on_event(proxy, &events[i]);
@@ -228,16 +228,23 @@ static void free_proxy(cordon_proxy **proxy)
     free(*proxy);
 }
 
+/* Nothing is served that could not be told any more; a reader who is only slow is no reason. */
+static bool goes_on(cordon_proxy *proxy)
+{
+    if (proxy->log.broken && !proxy->failure)
+        proxy->failure = "the log can't be written";
+    return !proxy->stopping && !proxy->failure;
+}
+
 int cordon_proxy_loop(cordon_proxy *proxy, cordon_err *err)
 {
-    while (!proxy->stopping && !proxy->failure) {
-        if (batch(proxy) != 0)
-            return CORDON_FAIL_ERRNO(err, errno, "epoll_wait");
-    }
+    int result = 0;
+    while (result == 0 && goes_on(proxy))
+        result = batch(proxy, err);
     stop(proxy);
-    if (proxy->failure)
+    if (result == 0 && proxy->failure)
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "%s", proxy->failure);
-    return 0;
+    return result;
 }
 
 int cordon_proxy_serve(const cordon_proxy_options *options, const cordon_proxy_place *place,

@@ -192,9 +192,10 @@ int cordon_setup_init(cordon_proxy *proxy, const cordon_proxy_options *options,
     for (size_t i = 0; i < CORDON_POLICY_HOSTS_MAX; i++)
         proxy->lookups[i].fd = -1;
     cordon_log_init(&proxy->log, STDOUT_FILENO);
-    /* The resolver first: it holds nothing of what comes after. */
-    if (start_resolver(proxy, place, err) != 0 || share_descriptors(proxy, err) != 0 ||
-        make_tables(proxy, err) != 0 || take_signals(proxy, err) != 0 ||
+    /* The resolver early, so that it holds nothing of what comes after; but its end, however soon,
+     * must be heard. */
+    if (take_signals(proxy, err) != 0 || start_resolver(proxy, place, err) != 0 ||
+        share_descriptors(proxy, err) != 0 || make_tables(proxy, err) != 0 ||
         make_loop(proxy, err) != 0 || watch_owner(proxy, err) != 0 ||
         cordon_listen_open(proxy, &bound, err) != 0 ||
         (place->locked && lock(proxy, &state, err) != 0))

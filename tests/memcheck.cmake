@@ -23,7 +23,7 @@ set(memcheck_left_out
     # go the same ways, and the address sanitizer sees all of these.
     run_cases run_ends run_faults run_leftovers
     # Every allocation in turn, likewise.
-    torture_parts torture_run)
+    torture_parts torture_proxy torture_run)
 
 get_property(tests DIRECTORY unit PROPERTY TESTS)
 foreach(folder contract runtime torture)

@@ -109,6 +109,13 @@ static int serve(proxy_rig *rig, cordon_err *err)
     return result;
 }
 
+_Noreturn void rig_exit(int status)
+{
+    if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0)
+        status = 98;
+    _exit(status);
+}
+
 static _Noreturn void child(proxy_rig *rig, const int *ends)
 {
     cordon_err err = CORDON_ERR_INIT;
@@ -119,12 +126,12 @@ static _Noreturn void child(proxy_rig *rig, const int *ends)
     (void)close(rig->upstream);
     if (rig->files > 0 && setrlimit(RLIMIT_NOFILE, &files) != 0)
         _exit(99);
+    if (rig->begin)
+        rig->begin(rig);
     int status = serve(rig, &err) == 0 ? 0 : 71;
     if (status != 0)
         (void)fprintf(stderr, "proxy: %s\n", err.message);
-    if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0)
-        status = 98;
-    _exit(status);
+    rig_exit(status);
 }
 
 bool rig_start(proxy_rig *rig)

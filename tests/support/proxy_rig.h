@@ -25,11 +25,15 @@
  * options  change them between rig_prepare and rig_start
  * files    soft and hard descriptor limit of the proxy; 0 leaves it
  * arrange  changes the proxy before it serves, or NULL
+ * begin    called in the forked child before it serves, with its stdout in place; it may serve by
+ *          itself and end with rig_exit. NULL: nothing
+ * context  for both
  */
 typedef struct proxy_rig {
     cordon_proxy_options options;
     unsigned files;
     void (*arrange)(cordon_proxy *proxy, void *context);
+    void (*begin)(const struct proxy_rig *rig);
     void *context;
     pid_t proxy;
     int upstream;
@@ -41,8 +45,10 @@ typedef struct proxy_rig {
 
 /* Opens the upstream's listener and fills in options. */
 bool rig_prepare(proxy_rig *rig);
-/* Forks the proxy and waits for its ready line. */
+/* Forks the proxy and waits for its ready line; false when it ends before. */
 bool rig_start(proxy_rig *rig);
+/* Ends the child; 98 instead of the status when it leaked, which sanitizer builds can tell. */
+_Noreturn void rig_exit(int status);
 /* Both with the options as they are. */
 bool rig_run(proxy_rig *rig);
 /* SIGTERM; reads the log to its end. Returns the exit status, or -1. */
