@@ -7,13 +7,10 @@
  * why.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,17 +38,13 @@ typedef struct scenario {
 
 /* --- The proxy --- */
 
-static void tell(const attempt *a)
-{
-    a->page->ports[0] = a->rig.options.policy.hosts[0].upstream.port;
-    a->page->ports[1] = a->rig.options.policy.hosts[1].upstream.port;
-    (void)dup2(a->errors[1], STDERR_FILENO);
-    callfail_begin(a->page);
-}
-
 static void serve(const proxy_rig *rig)
 {
-    tell(rig->context);
+    const attempt *a = rig->context;
+    a->page->ports[0] = rig->options.policy.hosts[0].upstream.port;
+    a->page->ports[1] = rig->options.policy.hosts[1].upstream.port;
+    (void)dup2(a->errors[1], STDERR_FILENO);
+    callfail_begin(a->page);
 }
 
 /* A stream with the policy that has no end, since its reader holds the other one, too. */
