@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "config.h"
+#include "egress_file.h"
 #include "gc_objects.h"
 #include "handle.h"
 #include "kit/cleanup.h"
@@ -192,6 +193,7 @@ static int gc_dead(gc *g, const cordon_journal_entry *entry, cordon_gc_entry *re
         return 0;
     if (entry->service != NULL)
         cordon_service_forget(entry->engine);
+    cordon_egress_file_forget(g->dir, entry->owner.invocation);
     if (unlinkat(g->dir, entry->name, 0) == 0 || errno == ENOENT)
         cordon_gc_entry_say(report, CORDON_GC_CLEARED, entry->why);
     else

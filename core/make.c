@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "egress_tell.h"
 #include "kit/random.h"
 #include "parallel.h"
 
@@ -463,6 +464,8 @@ int cordon_run_make(cordon_run *run, cordon_err *err)
     if (invocation->state_dir != NULL &&
         cordon_journal_open(invocation->state_dir, &head, &run->journal, err) != 0)
         return -1;
+    if (cordon_run_has_networks(run))
+        cordon_run_tell_egress(run);
     if (cordon_watch_open(&run->watch, run->ops, run->impl, run->dl, err) != 0 ||
         cordon_run_make_scratch(run, err) != 0)
         return -1;

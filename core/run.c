@@ -169,6 +169,7 @@ static void run_init(cordon_run *run, cordon_invocation *invocation,
     run->dl = invocation->dl;
     run->dl.cancel_fd = io->cancel_fd;
     run->journal = (cordon_journal)CORDON_JOURNAL_INIT;
+    run->egress_file = (cordon_egress_file)CORDON_EGRESS_FILE_INIT;
     run->snapshot = (cordon_snapshot)CORDON_SNAPSHOT_INIT;
     run->proxy_error = cordon_buf_make(CORDON_RUN_PROXY_ERROR_MAX);
     run->quota.left_bytes = invocation->config->limits.output_bytes;
@@ -421,6 +422,8 @@ static void run_carry(cordon_run *run)
     receipt->timing.dispose_ms += elapsed_ms(&since_ns);
     receipt->timing.total_ms =
         receipt->timing.open_ms + (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;
+    receipt->egress.tell = NULL; /* it outlives the run */
+    cordon_egress_file_close(&run->egress_file);
     cordon_journal_close(&run->journal, receipt->left_count == 0);
 }
 

@@ -13,6 +13,7 @@
 #define CORDON_RUN_H
 
 #include "adapter.h"
+#include "egress_file.h"
 #include "expect.h"
 #include "gate/blob.h"
 #include "gate_link.h"
@@ -66,6 +67,7 @@ typedef struct cordon_run {
     cordon_plan plan;
     uint32_t first_block; /* where the search for free blocks begins */
     cordon_journal journal;
+    cordon_egress_file egress_file;
     cordon_watch watch;
     cordon_made made[CORDON_ROLE_COUNT];
     cordon_container_facts created[CORDON_ROLE_COUNT]; /* first reading of each container */

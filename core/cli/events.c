@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,6 +22,7 @@
 #define PIECE_BYTES    16384
 #define LINE_MAX_BYTES (PIECE_BYTES * 6 + 256) /* every byte escaped as \u00XX */
 #define PROGRESS_BYTES 512                     /* below PIPE_BUF: written whole or not at all */
+#define EGRESS_BYTES   PIPE_BUF                /* the same; no event is longer */
 
 enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_PROGRESS, SOURCES };
 
@@ -36,6 +38,7 @@ typedef struct source {
  * stop_fd      eventfd: readable once finish was called; never read, so it stays so
  * drain_until  monotonic ns, set before stop_fd is
  * failure      of the thread; read after the join
+ * untold       egress events that found no room in the progress pipe, which they share
  */
 struct cordon_cli_events {
     source sources[SOURCES];
@@ -45,6 +48,7 @@ struct cordon_cli_events {
     bool running;
     pthread_t thread;
     cordon_err failure;
+    uint64_t untold;
 };
 
 static bool lost(const cordon_cli_events *events)
@@ -128,10 +132,26 @@ static void take_output(cordon_cli_events *events, size_t which, bool at_end)
     drop(from, length);
 }
 
+/* An object that came as it is: no progress begins with a brace. */
+static void send_object(cordon_cli_events *events, const char *json)
+{
+    cordon_auto(cordon_buf) line = cordon_buf_make(LINE_MAX_BYTES);
+    cordon_err err = CORDON_ERR_INIT;
+    if (cordon_buf_append_text(&line, json, &err) == 0 &&
+        cordon_buf_append_char(&line, '\n', &err) == 0)
+        send_line(events, &line);
+    else if (!lost(events))
+        events->failure = err;
+}
+
 static void send_progress(cordon_cli_events *events, char *message)
 {
     cordon_auto(cordon_buf) line = cordon_buf_make(LINE_MAX_BYTES);
     char *tab = strchr(message, '\t');
+    if (message[0] == '{') {
+        send_object(events, message);
+        return;
+    }
     if (!tab)
         return;
     *tab = '\0';
@@ -269,6 +289,35 @@ void cordon_cli_events_progress(void *context, const char *word, const char *tex
         (void)!write(events->sources[SOURCE_PROGRESS].write_fd, message, (size_t)length);
 }
 
+/* Whole or not at all. */
+static bool put_egress(cordon_cli_events *events, const char *json)
+{
+    char message[EGRESS_BYTES + 1];
+    int length = snprintf(message, sizeof message, "%s\n", json);
+    return length > 0 && length <= EGRESS_BYTES &&
+           write(events->sources[SOURCE_PROGRESS].write_fd, message, (size_t)length) == length;
+}
+
+static bool tell_untold(cordon_cli_events *events)
+{
+    char json[96];
+    if (events->untold == 0)
+        return true;
+    (void)snprintf(json, sizeof json, "{\"event\":\"egress\",\"what\":\"dropped\",\"count\":%llu}",
+                   (unsigned long long)events->untold);
+    if (!put_egress(events, json))
+        return false;
+    events->untold = 0;
+    return true;
+}
+
+void cordon_cli_events_egress(void *context, const char *json)
+{
+    cordon_cli_events *events = context;
+    if (!tell_untold(events) || !put_egress(events, json))
+        events->untold++;
+}
+
 /* Closing the write ends is what lets the thread come to its end. */
 static void join(cordon_cli_events *events, int drain_ms)
 {
@@ -287,7 +336,13 @@ static void join(cordon_cli_events *events, int drain_ms)
 
 int cordon_cli_events_finish(cordon_cli_events *events, int drain_ms, cordon_err *err)
 {
+    struct pollfd room = {.fd = events->sources[SOURCE_PROGRESS].write_fd, .events = POLLOUT};
+    if (events->untold > 0)
+        (void)poll(&room, 1, drain_ms);
+    bool told = tell_untold(events);
     join(events, drain_ms);
+    if (!lost(events) && !told)
+        return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "standard output: egress events were lost");
     if (!lost(events))
         return 0;
     *err = events->failure;

@@ -31,6 +31,12 @@ int cordon_cli_events_stderr(const cordon_cli_events *events);
 void cordon_cli_events_progress(void *events, const char *word, const char *text);
 
 /*
+ * cordon_io.egress with the events as context: the event is a line as it is. Never blocks; events
+ * that found no room are counted, and an event with "what": "dropped" tells how many.
+ */
+void cordon_cli_events_egress(void *events, const char *json);
+
+/*
  * Ends the output: what is in the pipes is still written, if the reader takes it within
  * drain_ms. @return 0, or -1 when lines were lost
  */

@@ -119,6 +119,8 @@ static int carry_through(run *r, const cordon_cli_session *session, cordon_recei
         io.stderr_fd = cordon_cli_events_stderr(r->events);
         io.progress = cordon_cli_events_progress;
         io.progress_context = r->events;
+        io.egress = cordon_cli_events_egress;
+        io.egress_context = r->events;
     }
     return cordon_invocation_run_steps(session->invocation,
                                        (const cordon_command *const *)session->commands,

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "cli/utf8.h"
@@ -54,6 +55,73 @@ static void text_bytes_and_progress_become_lines(void)
     CHECK_CONTAINS(out.data, "{\"event\":\"progress\",\"step\":\"proxy\",\"text\":\"ready??\"}\n");
     const char *last = "{\"event\":\"receipt\",\"receipt\":{\"receipt\":1,\"x\":{}}}\n";
     CHECK_STR(out.data + out.length - strlen(last), last);
+}
+
+static void an_egress_event_is_a_line_as_it_is(void)
+{
+    cordon_auto(cordon_buf) out = cordon_buf_make(65536);
+    cordon_err err = CORDON_ERR_INIT;
+    cordon_autoclose int fd = memfd_create("events", MFD_CLOEXEC);
+    cordon_auto_ptr(cordon_cli_events) events = NULL;
+    REQUIRE(fd >= 0);
+    REQUIRE_OK(cordon_cli_events_start(fd, &events, &err), err);
+    cordon_cli_events_progress(events, "create", "x");
+    cordon_cli_events_egress(events, "{\"event\":\"egress\",\"what\":\"denied\"}");
+    cordon_cli_events_progress(events, "dispose", "y");
+    REQUIRE_OK(cordon_cli_events_finish(events, 5000, &err), err);
+    REQUIRE_OK(read_all(fd, &out, &err), err);
+    CHECK_STR(out.data, "{\"event\":\"progress\",\"step\":\"create\",\"text\":\"x\"}\n"
+                        "{\"event\":\"egress\",\"what\":\"denied\"}\n"
+                        "{\"event\":\"progress\",\"step\":\"dispose\",\"text\":\"y\"}\n");
+}
+
+/* Events that were told, and those that whole lines say were not. */
+static size_t accounted(const char *text, size_t *ret_told)
+{
+    size_t counted = 0;
+    *ret_told = 0;
+    for (const char *end = strchr(text, '\n'); end; text = end + 1, end = strchr(text, '\n')) {
+        const char *count = strstr(text, "\"dropped\",\"count\":");
+        if (count && count < end)
+            counted += strtoul(count + 18, NULL, 10);
+        const char *told = strstr(text, "\"denied\"");
+        *ret_told += told && told < end;
+    }
+    return *ret_told + counted;
+}
+
+/* Of a reader that was slow for a while every event is there, or counted. */
+static void egress_events_without_room_are_counted(void)
+{
+    enum { EVENTS = 400, BYTES = 1000, TURNS = 4000 };
+    cordon_auto(cordon_buf) out = cordon_buf_make(4 << 20);
+    cordon_err err = CORDON_ERR_INIT;
+    char json[BYTES] = "{\"event\":\"egress\",\"what\":\"denied\",\"x\":\"";
+    char piece[4096];
+    int ends[2];
+    size_t told = 0;
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    cordon_autoclose int read_end = ends[0];
+    cordon_autoclose int write_end = ends[1];
+    cordon_auto_ptr(cordon_cli_events) events = NULL;
+    REQUIRE_OK(cordon_cli_events_start(write_end, &events, &err), err);
+    memset(json + strlen(json), 'a', sizeof json - 1 - strlen(json));
+    memcpy(json + sizeof json - 3, "\"}", 2);
+    for (int i = 0; i < EVENTS; i++)
+        cordon_cli_events_egress(events, json);
+    /* The two pipes hold less than that; once they are read, the next event tells of the rest. */
+    (void)fcntl(read_end, F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < TURNS && accounted(cordon_buf_text(&out), &told) < EVENTS; i++) {
+        ssize_t got = read(read_end, piece, sizeof piece);
+        if (got > 0)
+            REQUIRE_OK(cordon_buf_append(&out, piece, (size_t)got, &err), err);
+        if (got > 0)
+            continue;
+        cordon_cli_events_egress(events, "{\"event\":\"egress\",\"what\":\"allowed\"}");
+        (void)usleep(5000);
+    }
+    CHECK(accounted(cordon_buf_text(&out), &told) >= EVENTS);
+    CHECK(told < EVENTS);
 }
 
 static void a_character_cut_by_the_end_is_bytes(void)
@@ -159,6 +227,8 @@ static void base64_pads_as_rfc_4648_shows(void)
 }
 
 CORDON_TEST_MAIN("cli_events", TEST(text_bytes_and_progress_become_lines),
+                 TEST(an_egress_event_is_a_line_as_it_is),
+                 TEST(egress_events_without_room_are_counted),
                  TEST(a_character_cut_by_the_end_is_bytes),
                  TEST(a_reader_that_stalls_loses_lines_and_no_more),
                  TEST(a_reader_that_leaves_is_told_to_the_writer), TEST(only_real_utf8_is_text),

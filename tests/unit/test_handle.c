@@ -105,7 +105,7 @@ static int call_plan(const handles *h, cordon_err *err)
 
 static int call_run(const handles *h, cordon_err *err)
 {
-    cordon_io io = {-1, -1, -1, NULL, NULL};
+    cordon_io io = {.stdout_fd = -1, .stderr_fd = -1, .cancel_fd = -1};
     cordon_receipt *receipt = NULL;
     return cordon_invocation_run(h->invocation, h->command, &io, &receipt, err);
 }

@@ -292,7 +292,7 @@ static void an_invocation_runs_once(void)
 {
     cordon_auto(fake_run) run = {0};
     cordon_receipt *again = NULL;
-    cordon_io io = {-1, -1, -1, NULL, NULL};
+    cordon_io io = {.stdout_fd = -1, .stderr_fd = -1, .cancel_fd = -1};
     REQUIRE_OK(fake_run_open(&run, &models[0]) && fake_run_go(&run) ? 0 : -1, run.err);
     size_t calls = fake_engine_call_count(run.fake);
     CHECK_FAILS(cordon_invocation_run(run.invocation, run.command, &io, &again, &run.err), run.err,

@@ -249,6 +249,7 @@ CORDON_PUBLIC int cordon_invocation_plan_json(cordon_invocation *invocation,
  * cancel_fd             readable = cancel and clean up; more bytes = with no more grace; -1: none
  * progress              called with a short word ("images", "create", "validate", "released",
  *                       "dispose", ...) and a line of text; may be NULL
+ * egress                called with every event of the run's egress, as JSON (README); may be NULL
  */
 typedef struct cordon_io {
     int stdout_fd;
@@ -256,6 +257,8 @@ typedef struct cordon_io {
     int cancel_fd;
     void (*progress)(void *context, const char *word, const char *text);
     void *progress_context;
+    void (*egress)(void *context, const char *json);
+    void *egress_context;
 } cordon_io;
 
 /*
