@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/random.h"
+
 #define MODEL_MAX 128
 
 static const cordon_adapter_table *const tables[] = {&cordon_adapter_claude, &cordon_adapter_codex};
@@ -121,6 +123,52 @@ static int vendor_argv(cordon_agent *agent, const cordon_vendor *vendor, const c
     return 0;
 }
 
+/* --- A session that goes on ------------------------------------------------------------------- */
+
+/* RFC 9562, section 5.4: version 4, which is random. */
+static int make_session_id(char ret_id[CORDON_ADAPTER_SESSION_ID], cordon_err *err)
+{
+    char digits[33];
+
+    if (cordon_random_hex(digits, 32, err) != 0)
+        return -1;
+    (void)snprintf(ret_id, CORDON_ADAPTER_SESSION_ID, "%.8s-%.4s-4%.3s-8%.3s-%.12s", digits,
+                   digits + 8, digits + 13, digits + 17, digits + 20);
+    return 0;
+}
+
+static int refuse_resume(const cordon_agent *agent, const cordon_vendor *vendor, cordon_err *err)
+{
+    if (agent->version == NULL)
+        cordon_err_set(err, CORDON_ERR_REFUSED, 0,
+                       "vendor %s has a command line of its own, which Cordon cannot make resume a "
+                       "session; leave resume out",
+                       vendor->name);
+    else
+        cordon_err_set(err, CORDON_ERR_REFUSED, 0,
+                       "how %s %s resumes a session is not known to Cordon; leave resume out, or "
+                       "pin a version that Cordon knows",
+                       agent->table->program, CORDON_QUOTE(agent->claimed));
+    cordon_refuse_as(err, CORDON_REFUSED_AGENT);
+    return -1;
+}
+
+static int agent_resume(cordon_agent *agent, const cordon_vendor *vendor, cordon_err *err)
+{
+    if (agent->version == NULL || !agent->version_known || agent->version->resume == NULL)
+        return refuse_resume(agent, vendor, err);
+    return make_session_id(agent->session, err);
+}
+
+static int add_session(cordon_agent *agent, cordon_err *err)
+{
+    if (agent->session[0] == '\0')
+        return 0;
+    if (add_all(&agent->argv, agent->version->resume, err) != 0)
+        return -1;
+    return cordon_fact_list_add(&agent->argv, agent->session, err);
+}
+
 static int agent_argv(cordon_agent *agent, const cordon_vendor *vendor, const char *model,
                       cordon_err *err)
 {
@@ -135,6 +183,8 @@ static int agent_argv(cordon_agent *agent, const cordon_vendor *vendor, const ch
          cordon_fact_list_add(&agent->argv, model, err) != 0))
         return -1;
     if (agent->table->finish != NULL && agent->table->finish(vendor, &agent->argv, err) != 0)
+        return -1;
+    if (add_session(agent, err) != 0)
         return -1;
     return add_all(&agent->argv, words->last, err);
 }
@@ -157,7 +207,7 @@ static int check_vendor_environment(const cordon_agent *agent, const cordon_vend
     for (size_t i = 0; i < vendor->env.count; i++) {
         const char *item = vendor->env.items[i];
 
-        if (cordon_agent_sets(&agent->environment, item))
+        if (cordon_agent_sets(&agent->environment, item) || cordon_agent_sets_state(agent, item))
             return CORDON_FAIL(err, CORDON_ERR_CONFIG,
                                "vendor %s: env sets %.*s, which Cordon sets for %s itself; leave "
                                "it out",
@@ -181,7 +231,8 @@ static int agent_environment(cordon_agent *agent, const cordon_vendor *vendor, c
     return check_vendor_environment(agent, vendor, err);
 }
 
-int cordon_agent_check_secret(const cordon_agent *agent, const char *name, cordon_err *err)
+/* The whole name, whether it is set always or among steps alone. */
+static bool is_set_by_cordon(const cordon_agent *agent, const char *name)
 {
     size_t length = strlen(name);
 
@@ -189,17 +240,23 @@ int cordon_agent_check_secret(const cordon_agent *agent, const char *name, cordo
         const char *item = agent->environment.items[i];
 
         if (strncmp(item, name, length) == 0 && item[length] == '=')
-            return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                               "secret %s: Cordon sets that variable for %s itself; give the "
-                               "secret the name that the agent reads it from",
-                               name, agent->table->program);
+            return true;
     }
-    return 0;
+    return agent->version != NULL && strcmp(agent->table->state_variable, name) == 0;
 }
 
-int cordon_agent_build(const cordon_vendor *vendor, const cordon_phase *phase, const char *version,
-                       bool allow_unknown, const char *model, cordon_agent *ret_agent,
-                       cordon_err *err)
+int cordon_agent_check_secret(const cordon_agent *agent, const char *name, cordon_err *err)
+{
+    if (!is_set_by_cordon(agent, name))
+        return 0;
+    return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                       "secret %s: Cordon sets that variable for %s itself; give the secret the "
+                       "name that the agent reads it from",
+                       name, agent->table->program);
+}
+
+int cordon_agent_build(const cordon_vendor *vendor, const cordon_phase *phase,
+                       const cordon_agent_wish *wish, cordon_agent *ret_agent, cordon_err *err)
 {
     cordon_auto(cordon_agent) agent = {
         .table = cordon_adapter_find(vendor->adapter),
@@ -208,10 +265,13 @@ int cordon_agent_build(const cordon_vendor *vendor, const cordon_phase *phase, c
 
     if (agent.table == NULL)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "vendor %s has no adapter", vendor->name);
-    if (vendor->argv.count == 0 && agent_version(&agent, version, allow_unknown, err) != 0)
+    if (vendor->argv.count == 0 &&
+        agent_version(&agent, wish->version, wish->allow_unknown, err) != 0)
         return -1;
-    if ((agent.version != NULL ? agent_argv(&agent, vendor, model, err)
-                               : vendor_argv(&agent, vendor, model, err)) != 0 ||
+    if (wish->resume && agent_resume(&agent, vendor, err) != 0)
+        return -1;
+    if ((agent.version != NULL ? agent_argv(&agent, vendor, wish->model, err)
+                               : vendor_argv(&agent, vendor, wish->model, err)) != 0 ||
         agent_environment(&agent, vendor, err) != 0)
         return -1;
     *ret_agent = agent;
@@ -276,10 +336,12 @@ int cordon_agent_compare(cordon_json list, const char *fact, const char *const *
 
 /* --- Reading along --- */
 
-void cordon_agent_watch_init(cordon_agent_watch *ret_watch, const cordon_agent *agent)
+void cordon_agent_watch_init(cordon_agent_watch *ret_watch, const cordon_agent *agent,
+                             cordon_talk *talk)
 {
     *ret_watch = (cordon_agent_watch){
         .agent = agent != NULL && agent->version != NULL ? agent : NULL,
+        .talk = talk,
         .line = cordon_buf_make(CORDON_ADAPTER_LINE_MAX),
     };
 }
@@ -309,8 +371,12 @@ static int watch_line(cordon_agent_watch *watch, cordon_refusal *ret_refusal, co
                           &ignored) != 0 ||
         cordon_json_type_of(cordon_json_root(doc)) != CORDON_JSON_TYPE_OBJECT)
         return watch_unread(watch, ret_refusal, err);
-    return watch->agent->table->judge(watch->agent, cordon_json_root(doc), &watch->seen_init,
-                                      ret_refusal, err);
+    if (watch->agent->table->judge(watch->agent, cordon_json_root(doc), &watch->seen_init,
+                                   ret_refusal, err) != 0)
+        return -1;
+    if (watch->talk == NULL)
+        return 0;
+    return watch->agent->table->hear(cordon_json_root(doc), watch->talk, err);
 }
 
 static int watch_keep(cordon_agent_watch *watch, const char *bytes, size_t length, cordon_err *err)

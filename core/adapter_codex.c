@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "kit/buf.h"
+#include "kit/jsonw.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -50,6 +51,7 @@ static const cordon_cli_version versions[] = {
         .argv = WORDS(CODEX_ARGV, CODEX_OFF),
         .reading = WORDS(READING),
         .writing = WORDS(WRITING),
+        .resume = WORDS("resume"),
         .last = WORDS("-"),
     },
     {
@@ -57,6 +59,7 @@ static const cordon_cli_version versions[] = {
         .argv = WORDS(CODEX_ARGV, CODEX_OFF),
         .reading = WORDS(READING),
         .writing = WORDS(WRITING),
+        .resume = WORDS("resume"),
         .last = WORDS("-"),
     },
 };
@@ -123,6 +126,19 @@ static bool is_item_allowed(const cordon_agent *agent, const char *type)
     return agent->writes && strcmp(type, "file_change") == 0;
 }
 
+/* The session that was to go on does. */
+static int judge_thread(const cordon_agent *agent, cordon_json event, cordon_refusal *ret_refusal,
+                        cordon_err *err)
+{
+    const char *id = NULL;
+
+    (void)!cordon_json_need_string(event, "thread_id", &id, NULL);
+    if (agent->session[0] == '\0' || (id != NULL && strcmp(id, agent->session) == 0))
+        return 0;
+    return cordon_refuse(ret_refusal, CORDON_REFUSED_AGENT, "agent.session", agent->session, id,
+                         err);
+}
+
 /*
  * Its events tell no version and no tools, but what is done: "item.*" events carry an item with a
  * type.
@@ -137,8 +153,10 @@ static int codex_judge(const cordon_agent *agent, cordon_json event, bool *seen_
     (void)!cordon_json_get_string(event, "type", &type, NULL);
     if (type.text == NULL)
         return cordon_refuse(ret_refusal, CORDON_REFUSED_AGENT, "agent.event", "a type", NULL, err);
-    if (strcmp(type.text, "thread.started") == 0)
+    if (strcmp(type.text, "thread.started") == 0) {
         *seen_init = true;
+        return judge_thread(agent, event, ret_refusal, err);
+    }
     if (strncmp(type.text, "item.", 5) != 0)
         return 0;
     if (cordon_json_need_object(event, "item", &item, NULL) == 0)
@@ -149,6 +167,120 @@ static int codex_judge(const cordon_agent *agent, cordon_json event, bool *seen_
                          agent->writes ? "words, or a change of files" : "words", kind, err);
 }
 
+/* --- A session that goes on ------------------------------------------------------------------- */
+
+/* "Changed files: add /worktree/a, update /worktree/b": what was in them is not told. */
+static int hear_changes(cordon_json item, cordon_talk *talk, cordon_err *err)
+{
+    cordon_auto(cordon_buf) text = cordon_buf_make(CORDON_ADAPTER_LINE_MAX);
+    cordon_json changes = {0};
+
+    if (cordon_json_need_array(item, "changes", &changes, NULL) != 0)
+        return 0;
+    for (cordon_json_iter it = cordon_json_iterate(changes); cordon_json_next(&it);) {
+        const char *path = "";
+        const char *kind = "";
+
+        (void)!cordon_json_need_string(it.value, "path", &path, NULL);
+        (void)!cordon_json_need_string(it.value, "kind", &kind, NULL);
+        if (cordon_buf_printf(&text, err, "%s%s %s",
+                              text.length > 0 ? ", " : "Changed files: ", kind, path) != 0)
+            return -1;
+    }
+    return text.length > 0 ? cordon_talk_answer(talk, text.data, text.length, err) : 0;
+}
+
+static int codex_hear(cordon_json event, cordon_talk *talk, cordon_err *err)
+{
+    const char *type = NULL;
+    const char *text = NULL;
+    cordon_json item = {0};
+
+    if (cordon_json_need_string(event, "type", &type, NULL) != 0 ||
+        strcmp(type, "item.completed") != 0 ||
+        cordon_json_need_object(event, "item", &item, NULL) != 0 ||
+        cordon_json_need_string(item, "type", &type, NULL) != 0)
+        return 0;
+    if (strcmp(type, "file_change") == 0)
+        return hear_changes(item, talk, err);
+    if (strcmp(type, "agent_message") != 0 ||
+        cordon_json_need_string(item, "text", &text, NULL) != 0)
+        return 0;
+    return cordon_talk_answer(talk, text, strlen(text), err);
+}
+
+/* One line of a session around its payload. */
+static void begin_line(cordon_jsonw *w, cordon_buf *out, const char *type)
+{
+    cordon_jsonw_init(w, out);
+    cordon_jsonw_begin_object(w, NULL);
+    cordon_jsonw_string(w, "timestamp", CORDON_ADAPTER_SESSION_TIME);
+    cordon_jsonw_string(w, "type", type);
+    cordon_jsonw_begin_object(w, "payload");
+}
+
+static int end_line(cordon_jsonw *w, cordon_buf *out, cordon_err *err)
+{
+    cordon_jsonw_end_object(w);
+    cordon_jsonw_end_object(w);
+    return cordon_jsonw_finish(w, err) != 0 ? -1 : cordon_buf_append_char(out, '\n', err);
+}
+
+/*
+ * Whose session it is. SECURITY: sub-agents come with a session that does not say that it has none,
+ * whatever the command line disables.
+ */
+static int write_meta(const cordon_agent *agent, const char *working_dir, cordon_buf *out,
+                      cordon_err *err)
+{
+    cordon_jsonw w;
+
+    begin_line(&w, out, "session_meta");
+    cordon_jsonw_string(&w, "id", agent->session);
+    cordon_jsonw_string(&w, "timestamp", CORDON_ADAPTER_SESSION_TIME);
+    cordon_jsonw_string(&w, "cwd", working_dir);
+    cordon_jsonw_string(&w, "originator", "codex_exec");
+    cordon_jsonw_string(&w, "cli_version", agent->claimed);
+    cordon_jsonw_string(&w, "source", "exec");
+    cordon_jsonw_string(&w, "model_provider", "cordon");
+    cordon_jsonw_string(&w, "multi_agent_version", "disabled");
+    return end_line(&w, out, err);
+}
+
+static int write_message(bool asked, const char *text, cordon_buf *out, cordon_err *err)
+{
+    cordon_jsonw w;
+
+    begin_line(&w, out, "response_item");
+    cordon_jsonw_string(&w, "type", "message");
+    cordon_jsonw_string(&w, "role", asked ? "user" : "assistant");
+    cordon_jsonw_begin_array(&w, "content");
+    cordon_jsonw_begin_object(&w, NULL);
+    cordon_jsonw_string(&w, "type", asked ? "input_text" : "output_text");
+    cordon_jsonw_string(&w, "text", text);
+    cordon_jsonw_end_object(&w);
+    cordon_jsonw_end_array(&w);
+    return end_line(&w, out, err);
+}
+
+static int codex_session(const cordon_agent *agent, const cordon_talk *talk,
+                         const char *working_dir, cordon_session_file *file, cordon_err *err)
+{
+    size_t at = 0;
+    bool asked = false;
+    const char *text = NULL;
+
+    (void)snprintf(file->path, sizeof(file->path),
+                   "sessions/2026/01/01/rollout-2026-01-01T00-00-00-%s.jsonl", agent->session);
+    if (write_meta(agent, working_dir, &file->bytes, err) != 0)
+        return -1;
+    while (cordon_talk_next(talk, &at, &asked, &text)) {
+        if (write_message(asked, text, &file->bytes, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 const cordon_adapter_table cordon_adapter_codex = {
     .adapter = CORDON_ADAPTER_CODEX,
     .program = "codex",
@@ -156,9 +288,12 @@ const cordon_adapter_table cordon_adapter_codex = {
     .version_count = sizeof(versions) / sizeof(versions[0]),
     .model_option = "--model",
     .ca_variables = WORDS("CODEX_CA_CERTIFICATE", "SSL_CERT_FILE"),
+    .state_variable = "CODEX_HOME",
     .execute = WORDS(CORDON_ADAPTER_PROGRAM("codex")),
     .finish = codex_finish,
     .judge = codex_judge,
+    .hear = codex_hear,
+    .session = codex_session,
     .needs_init = true,
     .strict_lines = true,
 };

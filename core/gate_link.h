@@ -63,7 +63,7 @@ int cordon_gate_link_finish(cordon_gate_link *link, cordon_err *err)
 /* The report's bytes in state WAITING; released() forgets them and moves on. */
 void cordon_gate_link_released(cordon_gate_link *link);
 
-/* A file that the gate makes for the command, in a folder that is there. */
+/* A file that the gate makes for the command, with the folders that it needs. */
 typedef struct cordon_release_file {
     const char *path;
     const void *bytes;

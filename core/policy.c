@@ -348,11 +348,14 @@ static int command_agent_new(const cordon_policy *policy, const cordon_agent_opt
 {
     cordon_auto_ptr(cordon_command) command = NULL;
     cordon_auto(cordon_agent) agent = {0};
-    const char *version = NULL;
+    cordon_agent_wish wish = {
+        .allow_unknown = policy->config->allow_unknown_agent,
+        .model = options->model,
+        .resume = options->resume,
+    };
 
-    if (policy_cli_version(policy, &version, err) != 0 ||
-        cordon_agent_build(policy->vendor, policy->phase, version,
-                           policy->config->allow_unknown_agent, options->model, &agent, err) != 0 ||
+    if (policy_cli_version(policy, &wish.version, err) != 0 ||
+        cordon_agent_build(policy->vendor, policy->phase, &wish, &agent, err) != 0 ||
         command_new(policy, CORDON_COMMAND_AGENT, (const char *const *)agent.argv.items,
                     agent.argv.count, &command, err) != 0)
         return -1;

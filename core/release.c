@@ -11,8 +11,12 @@
 #include "config.h"
 #include "kit/httpc.h"
 #include "kit/num.h"
+#include "kit/random.h"
 
 #define RELEASE_HOME CORDON_PLAN_TMP
+
+/* "/tmp/.cordon-" and 32 digits, and room. */
+#define CORDON_RELEASE_FOLDER 64
 
 /* A name that no vendor has and nobody can own: RFC 6761, section 6.4. */
 #define RELEASE_OTHER_HOST "other.invalid"
@@ -48,13 +52,25 @@ static int release_git(const cordon_run *run, cordon_fact_list *environment, cor
                                  cordon_plan_mount(&run->plan));
 }
 
+/* What the agent's adapter sets; among several steps with the places in its own folder. */
+static int release_agent_environment(const cordon_run *run, const char *folder,
+                                     cordon_fact_list *environment, cordon_err *err)
+{
+    const cordon_agent *agent = run->command->agent;
+
+    if (agent == NULL)
+        return 0;
+    if (folder[0] != '\0')
+        return cordon_agent_environment_in(agent, folder, environment, err);
+    return add_texts(environment, agent->environment.items, agent->environment.count, err);
+}
+
 /* Everything that the command's environment holds; there is nothing else in it. */
-static int release_environment(const cordon_run *run, cordon_fact_list *environment,
-                               cordon_err *err)
+static int release_environment(const cordon_run *run, const char *folder,
+                               cordon_fact_list *environment, cordon_err *err)
 {
     static const char *const proxy_names[] = {"HTTPS_PROXY", "https_proxy"};
     const cordon_text_list *vendor = &run->invocation->policy->vendor->env;
-    const cordon_agent *agent = run->command->agent;
 
     for (size_t i = 0;
          cordon_run_is_networked(run) && i < sizeof(proxy_names) / sizeof(proxy_names[0]); i++) {
@@ -63,11 +79,11 @@ static int release_environment(const cordon_run *run, cordon_fact_list *environm
             return -1;
     }
     if (add_texts(environment, vendor->items, vendor->count, err) != 0 ||
-        (agent != NULL &&
-         add_texts(environment, agent->environment.items, agent->environment.count, err) != 0) ||
+        release_agent_environment(run, folder, environment, err) != 0 ||
         release_git(run, environment, err) != 0)
         return -1;
-    if (cordon_fact_list_add(environment, "HOME=" RELEASE_HOME, err) != 0 ||
+    if (cordon_fact_list_addf(environment, err, "HOME=%s",
+                              folder[0] != '\0' ? folder : RELEASE_HOME) != 0 ||
         cordon_fact_list_add(environment, "TMPDIR=" CORDON_PLAN_TMP, err) != 0 ||
         cordon_fact_list_add(environment, "LANG=C.UTF-8", err) != 0)
         return -1;
@@ -185,21 +201,103 @@ static int release_argv(const cordon_run *run, cordon_fact_list *argv, cordon_er
     return add_texts(argv, command->argv.items, command->argv.count, err);
 }
 
-/* What an agent gets besides words: its prompt, and the authority of its vendor's certificate. */
-static void release_agent(const cordon_run *run, cordon_release *release,
-                          cordon_release_file *ca_file)
+/* --- What an agent gets besides words --------------------------------------------------------- */
+
+/* Its files, and the texts that they are made of. */
+typedef struct agent_files {
+    char folder[CORDON_RELEASE_FOLDER];   /* its own among several steps, else "" */
+    char work[CORDON_RELEASE_FOLDER + 8]; /* in that one, for a CLI that has no worktree */
+    char paths[3][CORDON_RELEASE_FOLDER + sizeof(((cordon_session_file *)NULL)->path)];
+    cordon_session_file session;
+    cordon_release_file items[3];
+    size_t count;
+} agent_files;
+
+static void agent_files_clear(agent_files *files)
+{
+    cordon_session_file_clear(&files->session);
+}
+CORDON_DEFINE_AUTO(agent_files, agent_files_clear)
+
+static void add_file(agent_files *files, const char *name, const void *bytes, size_t length)
+{
+    char *path = files->paths[files->count];
+
+    (void)snprintf(path, sizeof(files->paths[0]), "%s/%s", files->folder, name);
+    files->items[files->count++] = (cordon_release_file){path, bytes, length};
+}
+
+/* Where the command is started. */
+static const char *working_dir(const cordon_run *run, const agent_files *files)
+{
+    if (run->invocation->worktree.path != NULL)
+        return cordon_plan_mount(&run->plan);
+    return files->folder[0] != '\0' ? files->work : CORDON_PLAN_TMP;
+}
+
+/* What was asked and answered before, for the CLI to go on with; else a new talk begins. */
+static int add_session(cordon_run *run, agent_files *files, cordon_err *err)
+{
+    const cordon_command *command = run->command;
+
+    if (command->agent->session[0] == '\0') {
+        cordon_talk_clear(&run->talk);
+    } else {
+        if (cordon_agent_session(command->agent, &run->talk, working_dir(run, files),
+                                 &files->session, err) != 0)
+            return -1;
+        add_file(files, files->session.path, files->session.bytes.data,
+                 files->session.bytes.length);
+    }
+    if (!cordon_run_is_resumed(run))
+        return 0;
+    return cordon_talk_ask(&run->talk, command->prompt.data, command->prompt.length, err);
+}
+
+/*
+ * A folder of the step's own. SECURITY: nobody who was there before it can know its name, so the
+ * CLI finds no state in it but what is put there now. It is the CLI's home, too, and where it is
+ * started if it has no worktree: in both it looks for more. The empty file makes these folders.
+ */
+static int own_folder(cordon_run *run, agent_files *files, cordon_err *err)
+{
+    char digits[33];
+    const char *pem = run->invocation->policy->vendor->ca_pem;
+
+    if (cordon_random_hex(digits, sizeof(digits) - 1, err) != 0)
+        return -1;
+    (void)snprintf(files->folder, sizeof(files->folder), CORDON_PLAN_TMP "/.cordon-%s", digits);
+    (void)snprintf(files->work, sizeof(files->work), "%s/work", files->folder);
+    add_file(files, "work/.cordon", "", 0);
+    if (pem != NULL)
+        add_file(files, CORDON_ADAPTER_CA_NAME, pem, strlen(pem));
+    return add_session(run, files, err);
+}
+
+static int agent_files_make(cordon_run *run, agent_files *files, cordon_err *err)
 {
     const char *pem = run->invocation->policy->vendor->ca_pem;
 
     if (run->command->kind != CORDON_COMMAND_AGENT)
+        return 0;
+    if (cordon_run_is_shared(run))
+        return own_folder(run, files, err);
+    if (pem != NULL)
+        files->items[files->count++] =
+            (cordon_release_file){CORDON_ADAPTER_CA_FILE, pem, strlen(pem)};
+    return 0;
+}
+
+/* --- The frame -------------------------------------------------------------------------------- */
+
+static void release_agent(const cordon_run *run, const agent_files *files, cordon_release *release)
+{
+    if (run->command->kind != CORDON_COMMAND_AGENT)
         return;
     release->input = run->command->prompt.data;
     release->input_length = run->command->prompt.length;
-    if (pem == NULL)
-        return;
-    *ca_file = (cordon_release_file){CORDON_ADAPTER_CA_FILE, pem, strlen(pem)};
-    release->files = ca_file;
-    release->file_count = 1;
+    release->files = files->items;
+    release->file_count = files->count;
 }
 
 int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
@@ -208,16 +306,15 @@ int cordon_run_release(cordon_run *run, cordon_permit **permit, cordon_err *err)
     cordon_auto(cordon_fact_list) environment = {0};
     cordon_auto(cordon_fact_list) rules = {0};
     cordon_auto(cordon_frame) frame = {0};
-    cordon_release_file ca_file = {0};
-    cordon_release release = {
-        .working_dir = run->invocation->worktree.path != NULL ? cordon_plan_mount(&run->plan)
-                                                              : CORDON_PLAN_TMP,
-    };
+    cordon_auto(agent_files) files = {0};
+    cordon_release release = {0};
 
-    if (release_argv(run, &argv, err) != 0 || release_environment(run, &environment, err) != 0 ||
+    if (agent_files_make(run, &files, err) != 0 || release_argv(run, &argv, err) != 0 ||
+        release_environment(run, files.folder, &environment, err) != 0 ||
         release_rules(run, &rules, err) != 0)
         return -1;
-    release_agent(run, &release, &ca_file);
+    release_agent(run, &files, &release);
+    release.working_dir = working_dir(run, &files);
     release.landlock_abi = release_landlock(run);
     if (release.landlock_abi < CORDON_PLAN_LANDLOCK)
         cordon_receipt_accept(run->receipt, "kernel.landlock.abi");

@@ -136,6 +136,7 @@ void cordon_run_free(cordon_run *run)
     cordon_output_clear(&run->out);
     cordon_output_clear(&run->err_out);
     cordon_agent_watch_clear(&run->agent_watch);
+    cordon_talk_clear(&run->talk);
     cordon_buf_clear(&run->proxy_error);
     for (int role = 0; role < CORDON_ROLE_COUNT; role++)
         cordon_container_facts_clear(&run->created[role]);
@@ -152,7 +153,8 @@ void cordon_run_begin_step(cordon_run *run)
 
     cordon_output_init(&run->out, run->io->stdout_fd, &run->quota, hidden);
     cordon_output_init(&run->err_out, run->io->stderr_fd, &run->quota, hidden);
-    cordon_agent_watch_init(&run->agent_watch, run->command->agent);
+    cordon_agent_watch_init(&run->agent_watch, run->command->agent,
+                            cordon_run_is_resumed(run) ? &run->talk : NULL);
 }
 
 /* What must hold from the first moment on; nothing here can fail. */
@@ -193,6 +195,20 @@ static int run_check_secrets(const cordon_secrets *secrets, const cordon_command
     return 0;
 }
 
+static int run_check_resume(const cordon_command *const *commands, size_t index, cordon_err *err)
+{
+    if (commands[index]->agent == NULL || commands[index]->agent->session[0] == '\0')
+        return 0;
+    for (size_t i = 0; i < index; i++) {
+        if (commands[i]->agent != NULL)
+            return 0;
+    }
+    return CORDON_FAIL(err, CORDON_ERR_INVALID,
+                       "step %zu resumes a session, and no agent's step comes before it; leave "
+                       "resume out of the first one",
+                       index + 1);
+}
+
 /* The probe judges a step as it is alone; its own image and hosts go with nobody else's. */
 static int run_check_commands(const cordon_invocation *invocation,
                               const cordon_command *const *commands, size_t count, cordon_err *err)
@@ -208,7 +224,8 @@ static int run_check_commands(const cordon_invocation *invocation,
                                "the command was made by another policy than the invocation's");
         if (count > 1 && commands[i]->kind == CORDON_COMMAND_PROBE)
             return CORDON_FAIL(err, CORDON_ERR_INVALID, "the probe runs alone, not among steps");
-        if (run_check_secrets(&invocation->secrets, commands[i], err) != 0)
+        if (run_check_secrets(&invocation->secrets, commands[i], err) != 0 ||
+            run_check_resume(commands, i, err) != 0)
             return -1;
     }
     return 0;

@@ -92,8 +92,9 @@ typedef struct cordon_run {
     cordon_output out;
     cordon_output err_out;
     cordon_agent_watch agent_watch;
-    bool step_ended; /* end of its stream */
-    bool step_more;  /* a turn has left bytes of it unread: nothing is waited for */
+    cordon_talk talk; /* of the agent's session, for a later step that resumes it */
+    bool step_ended;  /* end of its stream */
+    bool step_more;   /* a turn has left bytes of it unread: nothing is waited for */
 
     /* Branches of make.c and of a look fill their own; merged when they have joined. */
     cordon_refusal refusals[CORDON_RUN_BRANCHES];
@@ -148,6 +149,9 @@ bool cordon_run_has_networks(const cordon_run *run);
 
 /* There are several steps, so there is a scratch that they share, and its keeper. */
 bool cordon_run_is_shared(const cordon_run *run);
+
+/* A step that is still to come resumes the agent's session. */
+bool cordon_run_is_resumed(const cordon_run *run);
 
 /* A command may have run. */
 bool cordon_run_was_released(const cordon_run *run);

@@ -36,6 +36,17 @@ bool cordon_run_has_networks(const cordon_run *run)
     return false;
 }
 
+bool cordon_run_is_resumed(const cordon_run *run)
+{
+    for (size_t i = run->step + 1; i < run->command_count; i++) {
+        const cordon_agent *agent = run->commands[i]->agent;
+
+        if (agent != NULL)
+            return agent->session[0] != '\0';
+    }
+    return false;
+}
+
 bool cordon_run_was_released(const cordon_run *run)
 {
     return run->step > 0 || run->link.state >= CORDON_LINK_RELEASED;

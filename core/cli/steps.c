@@ -61,13 +61,41 @@ int cordon_cli_steps_read(const cordon_cli_context *context, const cordon_cli_op
     return 0;
 }
 
-static int make_agent(cordon_json_string prompt, const cordon_cli_options *options,
-                      cordon_cli_session *session, cordon_command **ret_command, cordon_err *err)
+static int step_shape(cordon_json at, cordon_err *err)
 {
+    return cordon_json_fail(at, err,
+                            "a step is {\"prompt\": TEXT}, with \"resume\": true if the session of "
+                            "the prompt before goes on, or {\"run\": [WORD, ...]}; nothing else");
+}
+
+/* What one step is read with, and whether an agent's step came before it. */
+typedef struct step_maker {
+    const cordon_cli_options *options;
+    cordon_cli_session *session;
+    bool asked;
+} step_maker;
+
+static int make_agent(cordon_json at, step_maker *maker, cordon_command **ret_command,
+                      cordon_err *err)
+{
+    const cordon_cli_session *session = maker->session;
+    cordon_json_string prompt = {0};
+    cordon_json_bool resume = {0};
+    if (cordon_json_get_string(at, "prompt", &prompt, err) != 0 ||
+        cordon_json_get_bool(at, "resume", &resume, err) != 0)
+        return -1;
+    if (cordon_json_count(at) != (resume.has == CORDON_JSON_PRESENT ? 2 : 1))
+        return step_shape(at, err);
+    if (resume.value && !maker->asked)
+        return cordon_json_fail(at, err,
+                                "resume: no prompt comes before it whose session could go on; "
+                                "leave resume out");
+    maker->asked = true;
     cordon_agent_options wanted = {
-        .model = options->model,
+        .model = maker->options->model,
         .prompt = prompt.text,
         .prompt_length = prompt.length,
+        .resume = resume.value,
     };
     return cordon_command_agent(session->policy, &wanted, ret_command, err);
 }
@@ -92,25 +120,26 @@ static int make_runner(cordon_json list, cordon_cli_session *session, cordon_com
     return cordon_command_runner(session->policy, argv, argc, ret_command, err);
 }
 
-/* One object with one member. */
-static int make_step(cordon_json at, const cordon_cli_options *options, cordon_cli_session *session,
-                     cordon_command **ret_command, cordon_err *err)
+/* Which of the two kinds a step is, its members say. */
+static int make_step(cordon_json at, step_maker *maker, cordon_command **ret_command,
+                     cordon_err *err)
 {
     cordon_json_place object = {0};
     cordon_json_place run = {0};
-    cordon_json_string prompt = {0};
+    cordon_json_place prompt = {0};
     if (cordon_json_as_object(at, &object, err) != 0)
         return -1;
-    if (object.has != CORDON_JSON_PRESENT || cordon_json_count(at) != 1)
-        return cordon_json_fail(at, err, "a step is an object of one member: prompt or run");
-    if (cordon_json_get_string(at, "prompt", &prompt, err) != 0 ||
-        cordon_json_get_array(at, "run", &run, err) != 0)
+    if (object.has != CORDON_JSON_PRESENT)
+        return step_shape(at, err);
+    if (cordon_json_get_any(at, "prompt", &prompt, err) != 0)
         return -1;
     if (prompt.has == CORDON_JSON_PRESENT)
-        return make_agent(prompt, options, session, ret_command, err);
-    if (run.has == CORDON_JSON_PRESENT)
-        return make_runner(run.value, session, ret_command, err);
-    return cordon_json_fail(at, err, "a step is an object of one member: prompt or run");
+        return make_agent(at, maker, ret_command, err);
+    if (cordon_json_count(at) != 1 || cordon_json_get_array(at, "run", &run, err) != 0)
+        return err->code != 0 ? -1 : step_shape(at, err);
+    if (run.has != CORDON_JSON_PRESENT)
+        return step_shape(at, err);
+    return make_runner(run.value, maker->session, ret_command, err);
 }
 
 int cordon_cli_steps_make(const cordon_cli_options *options, cordon_cli_session *session,
@@ -118,6 +147,7 @@ int cordon_cli_steps_make(const cordon_cli_options *options, cordon_cli_session 
 {
     cordon_auto_ptr(cordon_json_doc) doc = NULL;
     cordon_json_place list = {0};
+    step_maker maker = {.options = options, .session = session};
     if (cordon_json_parse(session->prompt.data, session->prompt.length, CORDON_PROMPT_MAX, 0, &doc,
                           err) != 0 ||
         cordon_json_as_array(cordon_json_root(doc), &list, err) != 0)
@@ -127,8 +157,7 @@ int cordon_cli_steps_make(const cordon_cli_options *options, cordon_cli_session 
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "--steps: %zu steps; there may be 1 to %d",
                            count, CORDON_STEPS_MAX);
     for (cordon_json_iter it = cordon_json_iterate(list.value); cordon_json_next(&it);) {
-        if (make_step(it.value, options, session, &session->commands[session->command_count],
-                      err) != 0) {
+        if (make_step(it.value, &maker, &session->commands[session->command_count], err) != 0) {
             cordon_err_wrap(err, "step %zu", session->command_count + 1);
             return steps_wrong(err);
         }

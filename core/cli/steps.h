@@ -8,8 +8,8 @@
 
 /*
  * Reads the file (- is standard input): a JSON array of 1 to CORDON_STEPS_MAX objects, each with
- * one member: "prompt", a text for the agent, or "run", the argv of an approved command. Nothing
- * else may stand in it.
+ * "prompt", a text for the agent, and perhaps "resume", or with "run", the argv of an approved
+ * command. Nothing else may stand in it.
  * @return 0, or -1 with CONFIG, CANCELLED
  */
 int cordon_cli_steps_read(const cordon_cli_context *context, const cordon_cli_options *options,

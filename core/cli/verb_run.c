@@ -215,8 +215,10 @@ const cordon_cli_verb cordon_cli_verb_run = {
         "Cordon's own.\n"
         "\n"
         "--steps takes several, as a JSON array of {\"prompt\": TEXT} and {\"run\": [WORD, ...]}.\n"
-        "Each has a container of its own; home and temp are the same for all and live as long as\n"
-        "this command. The first step that does not exit with 0 is the last one.\n",
+        "A prompt with \"resume\": true goes on with the session of the prompt before it. Each has "
+        "a\n"
+        "container of its own; /tmp is the same for all and lives as long as this command. The\n"
+        "first step that does not exit with 0 is the last one.\n",
     .takes = CORDON_CLI_TAKES_ARGV,
     .options = run_options,
     .option_count = CORDON_CLI_COUNT(run_options),

@@ -99,7 +99,8 @@ enum {
                                          descriptor from which value can be read once, then the
                                          end; numbers from CORDON_GATE_SECRET_FD on, in order */
     CORDON_GATE_RELEASE_FILE = 10,    /* optional, repeated: absolute path, NUL, content: a file
-                                         that the gate makes, mode 0400, before the command */
+                                         that the gate makes, mode 0600, before the
+                                         command; folders that are missing, too, mode 0700 */
 };
 
 /* The first descriptor of a secret: right behind the standard streams. */

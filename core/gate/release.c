@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kit/frame.h"
@@ -299,11 +300,48 @@ static int write_whole(int fd, const cordon_buf *bytes)
     return 0;
 }
 
-/* SECURITY: over nothing that is there, so a link in a folder that others write leads nowhere. */
+/* One folder down, made if it is not there; a link is none. */
+static int enter_folder(int parent, const char *name)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(parent, name, flags);
+    if (fd >= 0 || errno != ENOENT || mkdirat(parent, name, 0700) < 0)
+        return fd;
+    return openat(parent, name, flags);
+}
+
+/* Walks a path, which it cuts into pieces, down to the folder of its last part. */
+static int open_parent(char *path, const char **ret_name)
+{
+    cordon_autoclose int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char *rest = path;
+    char *name = NULL;
+    while (at >= 0 && (name = strsep(&rest, "/")) != NULL && rest) {
+        int next = *name ? enter_folder(at, name) : at;
+        if (next == at)
+            continue;
+        (void)close(at);
+        at = next;
+    }
+    *ret_name = name;
+    return cordon_take_fd(&at);
+}
+
+/*
+ * SECURITY: over nothing that is there, and through no link, so that what an earlier step has left
+ * in a folder that it could write leads nowhere.
+ */
 static int place_file(const cordon_release_file *file, cordon_err *err)
 {
+    const char *name = NULL;
+    cordon_autofree char *path = strdup(file->path);
+    if (!path)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    cordon_autoclose int folder = open_parent(path, &name);
+    if (folder < 0)
+        return CORDON_FAIL_ERRNO(err, errno, "folder of %s", CORDON_QUOTE(file->path));
     cordon_autoclose int fd =
-        open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+        openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0 || write_whole(fd, &file->bytes) < 0)
         return CORDON_FAIL_ERRNO(err, errno, "file %s", CORDON_QUOTE(file->path));
     return 0;

@@ -83,8 +83,8 @@ int cordon_release_parse(const void *bytes, size_t length,
                          cordon_err *err) __attribute__((warn_unused_result));
 
 /*
- * Makes the release's files, each in a folder that is there, over nothing that is there, and wipes
- * their content. @return 0, or -1 with SYSTEM
+ * Makes the release's files, with the folders that they need, over nothing that is there and
+ * through no symbolic link, and wipes their content. @return 0, or -1 with SYSTEM
  */
 int cordon_release_place_files(cordon_release *release, cordon_err *err)
     __attribute__((warn_unused_result));

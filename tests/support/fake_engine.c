@@ -78,6 +78,7 @@ void fake_engine_free(fake_engine *fake)
     fake_arena_clear(&fake->event_log);
     cordon_fact_list_clear(&fake->argv);
     cordon_fact_list_clear(&fake->environment);
+    cordon_fact_list_clear(&fake->files);
     cordon_fact_list_clear(&fake->rules);
     free(fake->working_dir);
     (void)pthread_cond_destroy(&fake->changed);

@@ -224,10 +224,12 @@ size_t fake_engine_left(fake_engine *fake);
 /* The first breach of the contract, or NULL. */
 const char *fake_engine_complaint(fake_engine *fake);
 
-/* What the gate was released with; argc 0 when it never was. Valid until fake_engine_free. */
+/* What the gates of all steps were released with, one after another; nothing when none was. Valid
+ * until fake_engine_free. */
 typedef struct fake_release {
     const cordon_fact_list *argv;
     const cordon_fact_list *environment;
+    const cordon_fact_list *files; /* "PATH=CONTENT" */
     const cordon_fact_list *rules;
     const char *working_dir;
     bool stdin_given;

@@ -126,6 +126,7 @@ struct fake_engine {
     bool released;
     cordon_fact_list argv;
     cordon_fact_list environment;
+    cordon_fact_list files;
     cordon_fact_list rules;
     char *working_dir;
     bool stdin_given;

@@ -157,6 +157,14 @@ static int keep_field(gate *g, const cordon_frame_field *field, cordon_err *err)
     case CORDON_GATE_RELEASE_STDIN:
         fake->stdin_given = true;
         return 0;
+    case CORDON_GATE_RELEASE_FILE: {
+        const char *path = (const char *)field->bytes;
+        size_t length = strnlen(path, field->length);
+        if (length == field->length)
+            return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "a file without a path");
+        return cordon_fact_list_addf(&fake->files, err, "%s=%.*s", path,
+                                     (int)(field->length - length - 1), path + length + 1);
+    }
     case CORDON_GATE_RELEASE_VERSION:
     case CORDON_GATE_RELEASE_LANDLOCK:
         return 0;

@@ -309,6 +309,7 @@ bool fake_engine_released(fake_engine *fake, fake_release *ret_release)
     *ret_release = (fake_release){
         .argv = &fake->argv,
         .environment = &fake->environment,
+        .files = &fake->files,
         .rules = &fake->rules,
         .working_dir = fake->working_dir,
         .stdin_given = fake->stdin_given,

@@ -3,96 +3,9 @@
  * Adapters: the words of an agent command, to the letter, for every CLI, version and phase; and
  * what a CLI may say of itself.
  */
-#include "adapter.h"
-
 #include <stdlib.h>
 
-#include "support/test.h"
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-typedef struct rig {
-    cordon_vendor *vendor;
-    cordon_agent agent;
-    cordon_err err;
-} rig;
-
-static void rig_clear(rig *r)
-{
-    cordon_agent_clear(&r->agent);
-    cordon_vendor_free(r->vendor);
-}
-CORDON_DEFINE_AUTO(rig, rig_clear)
-
-static int build(rig *r, const char *vendor, const char *phase_name, const char *version,
-                 bool allow_unknown, const char *model)
-{
-    const cordon_phase *phase = NULL;
-    if (cordon_vendor_load(vendor, "/nonexistent", &(cordon_trust){0}, &r->vendor, &r->err) != 0 ||
-        cordon_phase_find(phase_name, &phase, &r->err) != 0)
-        return -1;
-    return cordon_agent_build(r->vendor, phase, version, allow_unknown, model, &r->agent, &r->err);
-}
-
-/* All words in one line, each in <>, so that an empty one shows. */
-static const char *joined(const cordon_fact_list *list, char *text, size_t size)
-{
-    size_t at = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < list->count && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "<%s>", list->items[i]);
-    return text;
-}
-
-#define CLAUDE                                                                                     \
-    "</usr/local/bin/claude><--print><--output-format><stream-json><--verbose>"                    \
-    "<--strict-mcp-config><--disable-slash-commands><--no-session-persistence>"                    \
-    "<--setting-sources><><--settings><{\"disableAllHooks\":true}>"
-#define CLAUDE_READS  "<--tools><Read,Grep,Glob><--permission-mode><dontAsk>"
-#define CLAUDE_WRITES "<--tools><Read,Grep,Glob,Edit,Write><--permission-mode><acceptEdits>"
-#define RESTRICTED    "<--restricted><--permission-prompts><none>"
-
-#define OFF(feature) "<--disable><" feature ">"
-#define CODEX                                                                                      \
-    "</usr/local/bin/codex><exec><--json><--color><never><--skip-git-repo-check><--ephemeral>"     \
-    "<--ignore-user-config><--ignore-rules><--strict-config><-c><approval_policy=\"never\"><-c>"   \
-    "<web_search=\"disabled\"><-c><mcp_servers={}><-c><project_doc_max_bytes=0><-c>"               \
-    "<analytics.enabled=false><-c><check_for_update_on_startup=false>" OFF("shell_tool")           \
-        OFF("unified_exec") OFF("shell_snapshot") OFF("apps") OFF("plugins") OFF("remote_plugin")  \
-            OFF("multi_agent") OFF("goals") OFF("hooks") OFF("view_image") OFF("image_generation") \
-                OFF("browser_use") OFF("browser_use_external") OFF("computer_use")                 \
-                    OFF("in_app_browser") OFF("tool_suggest") OFF("skill_search")                  \
-                        OFF("sleep_tool") OFF("skill_mcp_dependency_install")                      \
-                            OFF("workspace_dependencies") OFF("unbounded_connection_retries")
-#define CODEX_READS                                                                                \
-    "<--sandbox><read-only><-c>"                                                                   \
-    "<model_catalog_json=\"/etc/cordon-agent/models-reading.json\">"
-#define CODEX_WRITES                                                                               \
-    "<--sandbox><danger-full-access><-c>"                                                          \
-    "<model_catalog_json=\"/etc/cordon-agent/models-writing.json\">"
-#define CODEX_LAST                                                                                 \
-    "<-c><model_provider=\"cordon\"><-c><model_providers.cordon={name=\"OpenAI\","                 \
-    "base_url=\"https://api.openai.com/v1\",env_key=\"CODEX_API_KEY\",wire_api=\"responses\","     \
-    "supports_websockets=false}><->"
-
-static const struct {
-    const char *vendor;
-    const char *version;
-    const char *reads;
-    const char *writes;
-} words[] = {
-    {"claude", "2.1.197", CLAUDE CLAUDE_READS, CLAUDE CLAUDE_WRITES},
-    {"claude", "2.1.332", CLAUDE CLAUDE_READS RESTRICTED, CLAUDE CLAUDE_WRITES RESTRICTED},
-    {"codex", "0.166.0", CODEX CODEX_READS CODEX_LAST, CODEX CODEX_WRITES CODEX_LAST},
-    {"codex", "0.171.0", CODEX CODEX_READS CODEX_LAST, CODEX CODEX_WRITES CODEX_LAST},
-};
-
-static const struct {
-    const char *name;
-    bool writes;
-} phases[] = {
-    {"planning", false}, {"questions", false}, {"review", false}, {"execute", true}, {"fix", true},
-};
+#include "support/agent_rig.h"
 
 static void every_version_gets_its_exact_words_in_every_phase(void)
 {
@@ -188,20 +101,6 @@ static void no_version_is_never_accepted(void)
 
 /* --- A command line of the operator's --------------------------------------------------------- */
 
-static int build_own(rig *r, const char *argv, const char *model)
-{
-    char text[512];
-    const cordon_phase *phase = NULL;
-    (void)snprintf(
-        text, sizeof text,
-        "name = \"own\"; adapter = \"claude\"; hosts = [ \"a.example\" ]; argv = [ %s ];\n", argv);
-    if (cordon_vendor_parse("/v/own.conf", text, strlen(text), &(cordon_trust){0}, &r->vendor,
-                            &r->err) != 0 ||
-        cordon_phase_find("review", &phase, &r->err) != 0)
-        return -1;
-    return cordon_agent_build(r->vendor, phase, NULL, false, model, &r->agent, &r->err);
-}
-
 static void a_definitions_own_command_line_is_taken_word_for_word(void)
 {
     cordon_auto(rig) r = {0};
@@ -228,13 +127,6 @@ static void a_command_line_of_its_own_takes_no_model(void)
 
 /* --- What it says of itself ------------------------------------------------------------------- */
 
-#define INIT(tools, servers, mode, commands, skills, plugins, version)                             \
-    "{\"type\":\"system\",\"subtype\":\"init\",\"tools\":[" tools "],\"mcp_servers\":[" servers    \
-    "],\"permissionMode\":\"" mode "\",\"slash_commands\":[" commands "],\"skills\":[" skills      \
-    "],\"plugins\":[" plugins "],\"claude_code_version\":\"" version "\"}\n"
-#define READS "\"Read\",\"Grep\",\"Glob\""
-#define GOOD  INIT(READS, "", "dontAsk", "", "", "", "2.1.332")
-
 static int watch(const char *vendor, const char *phase, const char *version, const char *text,
                  int status, cordon_refusal *refusal, cordon_err *err)
 {
@@ -243,7 +135,7 @@ static int watch(const char *vendor, const char *phase, const char *version, con
     int result = 0;
     if (!CHECK_OK(build(&r, vendor, phase, version, false, NULL), r.err))
         return 0;
-    cordon_agent_watch_init(&reader, &r.agent);
+    cordon_agent_watch_init(&reader, &r.agent, NULL);
     /* In cuts that no line respects. */
     size_t whole = strlen(text);
     for (size_t at = 0; result == 0 && at < whole; at += 7) {
@@ -322,7 +214,6 @@ static void what_claude_may_say_passes(void)
     }
 }
 
-#define THREAD     "{\"type\":\"thread.started\",\"thread_id\":\"1\"}\n"
 #define ITEM(kind) "{\"type\":\"item.started\",\"item\":{\"type\":\"" kind "\"}}\n"
 
 static void what_codex_does_beyond_the_policy_is_a_refusal(void)
@@ -387,6 +278,9 @@ static void a_secret_named_like_a_variable_of_the_adapter_is_refused(void)
     REQUIRE_OK(build(&r, "claude", "review", "2.1.332", false, NULL), r.err);
     CHECK_OK(cordon_agent_check_secret(&r.agent, "ANTHROPIC_API_KEY", &r.err), r.err);
     CHECK_OK(cordon_agent_check_secret(&r.agent, "DISABLE_TELEM", &r.err), r.err);
+    CHECK_FAILS(cordon_agent_check_secret(&r.agent, "CLAUDE_CONFIG_DIR", &r.err), r.err,
+                CORDON_ERR_CONFIG, "secret CLAUDE_CONFIG_DIR: Cordon sets");
+    r.err = (cordon_err)CORDON_ERR_INIT;
     CHECK_FAILS(cordon_agent_check_secret(&r.agent, "DISABLE_TELEMETRY", &r.err), r.err,
                 CORDON_ERR_CONFIG,
                 "secret DISABLE_TELEMETRY: Cordon sets that variable for claude itself");

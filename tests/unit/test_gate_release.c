@@ -155,11 +155,46 @@ static void files_are_made_over_nothing_that_is_there(void)
     REQUIRE_OK(cordon_release_place_files(release, &err), err);
     CHECK_INT(release->file_count, 0);
     REQUIRE(stat(path, &st) == 0);
-    CHECK_INT(st.st_mode & 07777, 0400);
+    CHECK_INT(st.st_mode & 07777, 0600);
     CHECK_INT(st.st_size, 3);
     cordon_release_free(CORDON_TAKE(release));
     REQUIRE_OK(parse(items, nonce, &release, &err), err);
     CHECK_FAILS(cordon_release_place_files(release, &err), err, CORDON_ERR_SYSTEM, "ca.pem");
+}
+
+/* Places one file of three bytes. */
+static int place(const char *path, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_release) release = NULL;
+    char field[256];
+    *err = (cordon_err)CORDON_ERR_INIT;
+    (void)snprintf(field, sizeof field, "%s", path);
+    (void)memcpy(field + strlen(path) + 1, "abc", 3);
+    const item made = {.tag = CORDON_GATE_RELEASE_FILE, .text = field, .length = strlen(path) + 4};
+    const item items[] = {VERSION, KEY, ARGV("x"), CWD("/"), LANDLOCK(0), made, {0}};
+    if (!CHECK_OK(parse(items, nonce, &release, err), *err))
+        return 0;
+    return cordon_release_place_files(release, err);
+}
+
+static void a_file_comes_with_its_folders_and_never_through_a_link(void)
+{
+    static const char *const links[] = {"leads/away/file", "leads/file", "plain/file"};
+    cordon_err err = CORDON_ERR_INIT;
+    test_auto_folder folder = {0};
+    struct stat st;
+    REQUIRE(test_folder_make(&folder));
+    REQUIRE_OK(place(test_path(&folder, "a/b/file"), &err), err);
+    REQUIRE(stat(test_path(&folder, "a"), &st) == 0);
+    CHECK_INT(st.st_mode & 07777, 0700);
+    REQUIRE_OK(place(test_path(&folder, "a/b/other"), &err), err);
+    REQUIRE(symlink(test_path(&folder, "a"), test_path(&folder, "leads")) == 0 &&
+            symlink("/nowhere", test_path(&folder, "a/dangling")) == 0 &&
+            close(creat(test_path(&folder, "plain"), 0600)) == 0);
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        CHECK_FAILS(place(test_path(&folder, links[i]), &err), err, CORDON_ERR_SYSTEM, "folder of");
+    CHECK_FAILS(place(test_path(&folder, "a/dangling"), &err), err, CORDON_ERR_SYSTEM, "file ");
+    CHECK(stat(test_path(&folder, "a/file"), &st) < 0 && stat("/nowhere", &st) < 0);
 }
 
 static void a_release_that_is_not_whole_is_refused(void)
@@ -419,6 +454,7 @@ static void who_has_loopback_alone_keeps_datagrams(void)
 
 CORDON_TEST_MAIN("gate_release", TEST(a_whole_release_is_read), TEST(the_least_release_is_enough),
                  TEST(files_are_made_over_nothing_that_is_there),
+                 TEST(a_file_comes_with_its_folders_and_never_through_a_link),
                  TEST(a_release_that_is_not_whole_is_refused),
                  TEST(a_release_for_another_nonce_is_refused),
                  TEST(a_secret_value_is_in_no_message), TEST(rules_are_read),

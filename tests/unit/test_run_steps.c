@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 
+#include "adapter.h"
 #include "support/run_case.h"
 
 #define BOTH 2
@@ -81,6 +82,105 @@ static void the_probe_is_no_step_among_others(void)
     REQUIRE(fake_run_open(&run, &(fake_run_options){.probe = true, .steps = 2}));
     CHECK(!fake_run_go(&run));
     CHECK_INT(run.err.code, CORDON_ERR_INVALID);
+}
+
+/* --- Agents ----------------------------------------------------------------------------------- */
+
+/* A run of these agent's steps; resume[i] says which of them go on. */
+typedef struct agent_steps {
+    fake_run run;
+    cordon_command *commands[3];
+} agent_steps;
+
+static void agent_steps_clear(agent_steps *a)
+{
+    fake_run_clear(&a->run);
+    for (size_t i = 0; i < 3; i++)
+        cordon_command_free(a->commands[i]);
+}
+
+static bool agent_steps_open(agent_steps *a, const char *const *prompts, const bool *resume)
+{
+    static const char settings[] = "agents: { claude = \"2.1.332\"; };\n"
+                                   "images: { claude = \"" FAKE_IMAGE_PIN "\"; };\n";
+    if (!fake_run_open(&a->run, &(fake_run_options){.unpinned = true, .settings = settings}))
+        return TEST_RECORDF(false, "%s", a->run.err.message);
+    for (size_t i = 0; i < 3 && prompts[i]; i++) {
+        const cordon_agent_options wanted = {
+            .prompt = prompts[i], .prompt_length = strlen(prompts[i]), .resume = resume[i]};
+        if (!CHECK_OK(cordon_command_agent(a->run.policy, &wanted, &a->commands[i], &a->run.err),
+                      a->run.err))
+            return false;
+    }
+    return true;
+}
+
+static int agent_steps_go(agent_steps *a, size_t count)
+{
+    const cordon_io io = {.stdout_fd = a->run.out_fd, .stderr_fd = a->run.err_fd, .cancel_fd = -1};
+    int rc =
+        cordon_invocation_run_steps(a->run.invocation, (const cordon_command *const *)a->commands,
+                                    count, &io, &a->run.receipt, &a->run.err);
+    if (rc == 0)
+        cordon_receipt_result(a->run.receipt, &a->run.result);
+    return rc;
+}
+
+static const char *item_with(const cordon_fact_list *list, const char *part, size_t nth)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strstr(list->items[i], part) != NULL && nth-- == 0)
+            return list->items[i];
+    }
+    return "";
+}
+
+/* Each step has a folder that the one before cannot know; the session that goes on lies in it. */
+static void a_session_goes_on_in_a_folder_of_the_steps_own(void)
+{
+    cordon_cleanup(agent_steps_clear) agent_steps a = {0};
+    fake_release released;
+    char says[1024];
+    char session[256];
+    REQUIRE(agent_steps_open(&a, (const char *const[]){"why?", "and?", NULL},
+                             (const bool[]){false, true}));
+    const char *id = a.commands[1]->agent->session;
+    (void)snprintf(says, sizeof says,
+                   "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"%s\",\"tools\":"
+                   "[\"Read\",\"Grep\",\"Glob\"],\"mcp_servers\":[],\"permissionMode\":\"dontAsk\","
+                   "\"slash_commands\":[],\"skills\":[],\"plugins\":[],\"claude_code_version\":"
+                   "\"2.1.332\"}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":"
+                   "\"text\",\"text\":\"so\"}]}}\n",
+                   id);
+    fake_engine_step(a.run.fake, &(fake_step){.stdout_text = says});
+    REQUIRE_OK(agent_steps_go(&a, 2), a.run.err);
+    CHECK_STR(a.run.result.kind_name, "exited");
+    CHECK_INT(fake_engine_left(a.run.fake), 0);
+    REQUIRE(fake_engine_released(a.run.fake, &released));
+    const char *first = item_with(released.environment, "CLAUDE_CONFIG_DIR=/tmp/.cordon-", 0);
+    const char *second = item_with(released.environment, "CLAUDE_CONFIG_DIR=/tmp/.cordon-", 1);
+    CHECK_INT(strlen(first), strlen("CLAUDE_CONFIG_DIR=/tmp/.cordon-") + 32);
+    CHECK_INT(strlen(second), strlen(first));
+    CHECK(strcmp(first, second) != 0);
+    REQUIRE_INT(released.files->count, 3);
+    const char *folder = strchr(second, '/');
+    (void)snprintf(session, sizeof session, "%s/projects/-tmp--cordon-%s-work/%s.jsonl=", folder,
+                   folder + strlen("/tmp/.cordon-"), id);
+    const char *file = item_with(released.files, session, 0);
+    CHECK_STR(item_with(released.environment, "HOME=", 1) + strlen("HOME="), folder);
+    CHECK_CONTAINS(file, "\"content\":\"why?\"");
+    CHECK_CONTAINS(file, "\"text\":\"so\"");
+    CHECK(strstr(file, "and?") == NULL);
+}
+
+static void a_session_that_nobody_began_does_not_go_on(void)
+{
+    cordon_cleanup(agent_steps_clear) agent_steps a = {0};
+    REQUIRE(agent_steps_open(&a, (const char *const[]){"why?", "and?", NULL},
+                             (const bool[]){true, false}));
+    CHECK_FAILS(agent_steps_go(&a, 2), a.run.err, CORDON_ERR_INVALID,
+                "step 1 resumes a session, and no agent's step comes before it");
+    CHECK_INT(fake_engine_count(a.run.fake, FAKE_VOLUME_CREATE, NULL), 0);
 }
 
 /* --- Meddling --------------------------------------------------------------------------------- */
@@ -240,4 +340,6 @@ static void whatever_fails_nothing_is_left(void)
 CORDON_TEST_MAIN("run_steps", TEST(three_steps_share_one_scratch_and_nothing_is_left),
                  TEST(one_step_makes_no_scratch), TEST(the_first_step_that_fails_is_the_last_one),
                  TEST(how_many_steps_there_are_is_bounded), TEST(the_probe_is_no_step_among_others),
+                 TEST(a_session_goes_on_in_a_folder_of_the_steps_own),
+                 TEST(a_session_that_nobody_began_does_not_go_on),
                  TEST(meddling_with_what_is_shared_is_found), TEST(whatever_fails_nothing_is_left))

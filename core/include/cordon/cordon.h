@@ -167,19 +167,20 @@ CORDON_PUBLIC int cordon_command_runner(cordon_policy *policy, const char *const
  * model   as the CLI calls it; NULL leaves it to the CLI
  * prompt  goes to the CLI's standard input, never into argv; at most CORDON_PROMPT_MAX bytes,
  *         not empty, without NUL
+ * resume  the session of the agent's step before this one goes on (core/DESIGN.md says how)
  */
 typedef struct cordon_agent_options {
     const char *cli;
     const char *model;
     const char *prompt;
     size_t prompt_length;
+    bool resume;
 } cordon_agent_options;
 
 /*
  * The vendor's agent, in the policy's phase: argv and environment are those of the adapter for the
- * version that the configuration names (agents), and no other version is run. REFUSED for another
- * vendor's CLI and for a version that is not named or not known; CONFIG for a prompt or model that
- * may not be.
+ * version that the configuration names (agents). REFUSED for another vendor's CLI and for a version
+ * that is not named, not known or cannot resume; CONFIG for a wrong prompt or model.
  */
 CORDON_PUBLIC int cordon_command_agent(cordon_policy *policy, const cordon_agent_options *options,
                                        cordon_command **ret_command, cordon_err *err) CORDON_CHECK;
@@ -275,10 +276,10 @@ CORDON_PUBLIC int cordon_invocation_run(cordon_invocation *invocation,
 
 #define CORDON_STEPS_MAX 16
 /*
- * The same for several commands, one after another, each in a step of its own. They share home and
- * temp (in memory, up to limits.scratch, gone with the invocation), deadline, secrets and the
- * output's bound. The first one that does not exit with 0 is the last; the result is that of the
- * last that ran. INVALID for more than CORDON_STEPS_MAX, and for a probe among several.
+ * The same for several commands, one after another, each in a step of its own. They share /tmp (in
+ * memory, up to limits.scratch, gone with the invocation), deadline, secrets and the output's
+ * bound. The first one that does not exit with 0 is the last; the result is that of the last that
+ * ran. INVALID for more than CORDON_STEPS_MAX, a probe among several, or nothing to resume.
  */
 CORDON_PUBLIC int cordon_invocation_run_steps(cordon_invocation *invocation,
                                               const cordon_command *const *commands, size_t count,
@@ -319,10 +320,7 @@ CORDON_PUBLIC void cordon_receipt_result(const cordon_receipt *receipt, cordon_r
 CORDON_PUBLIC int cordon_receipt_json(const cordon_receipt *receipt, char **ret_json,
                                       cordon_err *err) CORDON_CHECK;
 
-/*
- * A receipt for a run that was refused before it had an invocation (bad option, unknown vendor,
- * no engine): same shape, nothing created. `failure` decides kind and status.
- */
+/* Of a run that was refused before it had an invocation: same shape; `failure` decides kind. */
 CORDON_PUBLIC int cordon_receipt_new_failed(const cordon_err *failure, const char *vendor,
                                             const char *phase, cordon_receipt **ret_receipt,
                                             cordon_err *err) CORDON_CHECK;
