@@ -158,6 +158,8 @@ static const cordon_explain_row others[] = {
      "Code out of settings, run beside the model.", CLI_STEP},
     {"agent.init", "The CLI's first event, in which it says what it is.",
      "A CLI that works before it has said what it may do.", CLI_STEP},
+    {"agent.session", "Which session the CLI goes on with: the one that Cordon wrote for it.",
+     "A session that an earlier step left, with tools or words of its own.", CLI_STEP},
     {"agent.event", "Each line of the CLI, readable.", "Something else that writes the output.",
      CLI_STEP},
     {"agent.item", "What the CLI does.",
