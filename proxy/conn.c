@@ -44,13 +44,16 @@ uint32_t cordon_conn_index(const cordon_proxy *proxy, const cordon_conn *conn)
 
 _Static_assert(sizeof(cordon_conn) <= 120, "what a waiting client costs: DESIGN.md says so");
 
-cordon_conn *cordon_conn_new(cordon_proxy *proxy, int fd)
+cordon_conn *cordon_conn_new(cordon_proxy *proxy, int fd, bool spare)
 {
+    if (!spare && proxy->live + CORDON_CONN_SPARE >= proxy->conn_max)
+        return NULL;
     cordon_conn *conn = chain_take(proxy, &proxy->free);
     if (!conn && proxy->conn_high < proxy->conn_max)
         conn = &proxy->conns[proxy->conn_high++];
     if (!conn)
         return NULL;
+    proxy->live++;
     *conn = (cordon_conn){.id = ++proxy->last_id,
                           .since_ns = proxy->batch_ns,
                           .fd = {fd, -1},
@@ -268,5 +271,6 @@ void cordon_conn_bury(cordon_proxy *proxy)
         bool queued = conn->ready;
         conn->state = queued ? CORDON_CONN_DEAD : CORDON_CONN_FREE;
         chain_add(proxy, queued ? &proxy->dead : &proxy->free, conn);
+        proxy->live -= queued ? 0 : 1;
     }
 }

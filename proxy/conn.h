@@ -22,6 +22,8 @@
 
 #define CORDON_SCRATCH_BYTES CORDON_PIPES_CHUNK
 #define CORDON_CONN_NONE     UINT32_MAX
+/* Records for clients that are turned away at a limit, while they are told so. */
+#define CORDON_CONN_SPARE 32
 
 /* What a token (in epoll data and timers) stands for; the low bits hold an index. */
 typedef enum cordon_source {
@@ -138,6 +140,8 @@ typedef struct cordon_chain {
  * max_tunnels   what the descriptor limit allows of the option
  * all_bytes     that all tunnels have moved, both directions
  * refused       attempts refused since refused_ns, the start of a second
+ * live          records that are not free; the last CORDON_CONN_SPARE are for clients that are
+ *               turned away
  * conn_high     records from here on were never used, so their pages were never touched
  * batch_ns      CLOCK_MONOTONIC at the start of this batch of events
  * accept_timer  armed while accepting is paused for want of descriptors
@@ -156,6 +160,7 @@ typedef struct cordon_proxy {
     uint32_t max_tunnels;
     uint32_t tunnels;
     uint32_t conn_max;
+    uint32_t live;
     uint32_t conn_high;
     uint64_t last_id;
     uint64_t all_bytes;
@@ -175,8 +180,13 @@ typedef struct cordon_proxy {
     cordon_log log;
 } cordon_proxy;
 
-/* A record in state HEAD for an accepted client, which it takes over; NULL when all are used. */
-cordon_conn *cordon_conn_new(cordon_proxy *proxy, int fd);
+/*
+ * A record in state HEAD for an accepted client, which it takes over.
+ *
+ * @param spare  one that will only be told no: it may be of the last ones
+ * @return NULL when all are used
+ */
+cordon_conn *cordon_conn_new(cordon_proxy *proxy, int fd, bool spare);
 
 /* The record's index in the table. */
 uint32_t cordon_conn_index(const cordon_proxy *proxy, const cordon_conn *conn);

@@ -68,7 +68,7 @@ static void admit(cordon_proxy *proxy, int fd)
         cordon_request_turn_away(proxy, fd, CORDON_REASON_REFUSAL_LIMIT);
         return;
     }
-    cordon_conn *conn = cordon_conn_new(proxy, fd);
+    cordon_conn *conn = cordon_conn_new(proxy, fd, false);
     if (!conn) {
         cordon_request_turn_away(proxy, fd, CORDON_REASON_CONNECTION_LIMIT);
         return;

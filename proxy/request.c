@@ -119,15 +119,29 @@ void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn)
     cordon_conn_close(proxy, conn, CORDON_REASON_NONE);
 }
 
-void cordon_request_turn_away(cordon_proxy *proxy, int fd, cordon_reason reason)
+/* There is no record: what comes later may be answered by a reset. */
+static void turn_away_at_once(cordon_proxy *proxy, int fd, const cordon_verdict *verdict)
 {
     cordon_conn stranger = {.id = ++proxy->last_id};
-    cordon_verdict verdict = refusal(reason, (text){"", 0});
-    cordon_conn_log_verdict(proxy, &stranger, &verdict);
-    send_refusal(fd, &verdict);
+    cordon_conn_log_verdict(proxy, &stranger, verdict);
+    send_refusal(fd, verdict);
     (void)shutdown(fd, SHUT_WR);
     (void)discard(proxy, fd, CORDON_SCRATCH_BYTES);
     (void)close(fd);
+}
+
+void cordon_request_turn_away(cordon_proxy *proxy, int fd, cordon_reason reason)
+{
+    cordon_verdict verdict = refusal(reason, (text){"", 0});
+    cordon_conn *conn = cordon_conn_new(proxy, fd, true);
+    if (!conn) {
+        turn_away_at_once(proxy, fd, &verdict);
+        return;
+    }
+    /* Its request is still to come, most likely. Not watched, it is closed when its time is up. */
+    conn->side[CORDON_CLIENT] |= CORDON_SIDE_READABLE;
+    (void)cordon_conn_watch(proxy, conn, CORDON_CLIENT, false);
+    tell_refusal(proxy, conn, &verdict);
 }
 
 static text head_target(const cordon_proxy *proxy, const cordon_conn *conn)

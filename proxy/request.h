@@ -28,7 +28,10 @@ void cordon_request_drain(cordon_proxy *proxy, cordon_conn *conn);
 /* As many attempts were refused in this second as may be. */
 bool cordon_request_too_many(const cordon_proxy *proxy);
 
-/* A client for whom there is no record, or no patience: 503, closed at once. Takes fd over. */
+/*
+ * A client for whom there is no room, or no patience: 503 before it has said a word. It is listened
+ * to as others that are refused, unless very many are turned away at once. Takes fd over.
+ */
 void cordon_request_turn_away(cordon_proxy *proxy, int fd, cordon_reason reason);
 
 #endif

@@ -19,8 +19,9 @@
 #include "resolver.h"
 #include "setup.h"
 
-/* Standard descriptors, listener, epoll, signals, and one pipe per look-up with some slack. */
-#define DESCRIPTORS_RESERVED (16 + CORDON_POLICY_HOSTS_MAX)
+/* Standard descriptors, listener, epoll, signals, one pipe per look-up with some slack, and
+ * clients that are turned away. */
+#define DESCRIPTORS_RESERVED (16 + CORDON_POLICY_HOSTS_MAX + CORDON_CONN_SPARE)
 /* Clients that have not been allowed yet, beside the tunnels. */
 #define HEADS_MIN 256
 /* Pipes may take this part of the descriptors that tunnels and heads leave. */
@@ -43,7 +44,7 @@ static int share_descriptors(cordon_proxy *proxy, cordon_err *err)
     if (heads > have / 4)
         heads = have / 4;
     proxy->max_tunnels = wanted < have / 4 ? wanted : have / 4;
-    proxy->conn_max = proxy->max_tunnels + heads;
+    proxy->conn_max = proxy->max_tunnels + heads + CORDON_CONN_SPARE;
     proxy->pipes.max_open = (have - heads - 2 * proxy->max_tunnels) / 2;
     if (proxy->pipes.max_open > PIPES_MAX)
         proxy->pipes.max_open = PIPES_MAX;

@@ -279,7 +279,7 @@ static void slow_readers_hold_back_their_writers_with_and_without_pipes(void)
     int upstreams[TUNNELS];
     pid_t children[TUNNELS];
     REQUIRE(rig_prepare(&rig));
-    rig.files = 112;
+    rig.files = 144;
     REQUIRE(rig_start(&rig));
     CHECK(rig_log_has(&rig, "\"max_tunnels\":16,"));
     for (int i = 0; i < TUNNELS; i++) {
