@@ -40,10 +40,12 @@ static int share_descriptors(cordon_proxy *proxy, cordon_err *err)
     if (have < DESCRIPTORS_RESERVED + 64)
         return CORDON_FAIL(err, CORDON_ERR_SYSTEM, "the descriptor limit of %u is too low", have);
     have -= DESCRIPTORS_RESERVED;
-    /* Scarce: a quarter for heads, a quarter for pipes, a half for the tunnels' two each. */
+    /* Scarce: a quarter for heads, at most one for pipes, the rest for the tunnels' two each. */
     if (heads > have / 4)
         heads = have / 4;
-    proxy->max_tunnels = wanted < have / 4 ? wanted : have / 4;
+    uint32_t pipes = have / 4 < 2 * PIPES_MAX ? have / 4 : 2 * PIPES_MAX;
+    uint32_t tunnels = (have - heads - pipes) / 2;
+    proxy->max_tunnels = wanted < tunnels ? wanted : tunnels;
     proxy->conn_max = proxy->max_tunnels + heads + CORDON_CONN_SPARE;
     proxy->pipes.max_open = (have - heads - 2 * proxy->max_tunnels) / 2;
     if (proxy->pipes.max_open > PIPES_MAX)

@@ -18,7 +18,7 @@ set(memcheck_left_out
     # go on after an execve(2) that fails, as it must here.
     proxy_lockdown image_recipe
     # Streams cut at every byte: minutes, too. proxy_live shows the same code.
-    gate_link proxy_classes
+    gate_link proxy_classes proxy_idle
     # Hundreds of whole runs, many of which wait for their end: minutes, too. run_fake and run_gate
     # go the same ways, and the address sanitizer sees all of these.
     run_cases run_ends run_faults run_leftovers
