@@ -16,7 +16,9 @@ static size_t smallest(size_t a, size_t b, size_t c)
 /* ASCII alone: words of ours hold nothing else. */
 static char lower(char letter)
 {
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+    if (letter >= 'A' && letter <= 'Z')
+        return (char)(letter - 'A' + 'a');
+    return letter;
 }
 
 /* Three rows of the matrix are enough: this one and the two above. */
@@ -74,7 +76,9 @@ void cordon_near_look(cordon_near *near, const char *candidate)
 
 static char upper(char letter)
 {
-    return letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+    if (letter >= 'a' && letter <= 'z')
+        return (char)(letter - 'a' + 'A');
+    return letter;
 }
 
 const char *cordon_near_hint(const cordon_near *near, const char *next, char *ret_text)
