@@ -134,13 +134,11 @@ const char *cordon_address_socket_path(const char *endpoint)
 
 const char *cordon_engine_kind_name(cordon_engine_kind kind)
 {
-    switch (kind) {
-    case CORDON_ENGINE_DOCKER:
-        return "docker";
-    case CORDON_ENGINE_PODMAN:
-        return "podman";
-    case CORDON_ENGINE_UNKNOWN:
-        break;
-    }
-    return "unknown";
+    static const char *const names[] = {"unknown",
+#define KIND_NAME(kind, name) name,
+                                        CORDON_ENGINE_KINDS(KIND_NAME)
+#undef KIND_NAME
+    };
+    size_t index = (size_t)kind;
+    return index < sizeof names / sizeof names[0] ? names[index] : names[0];
 }

@@ -125,7 +125,10 @@ int cordon_config_check_pin(const char *text, cordon_err *err)
 #define FORM_FILE     "the path of a PEM file"
 
 static const cordon_choice kinds[] = {
-    {"docker", CORDON_ENGINE_DOCKER}, {"podman", CORDON_ENGINE_PODMAN}, {NULL, 0}};
+#define KIND_CHOICE(kind, name) {name, CORDON_ENGINE_##kind},
+    CORDON_ENGINE_KINDS(KIND_CHOICE)
+#undef KIND_CHOICE
+        {NULL, 0}};
 
 static const cordon_choice runner_networks[] = {
     {"none", CORDON_RUNNER_NETWORK_NONE},

@@ -40,10 +40,17 @@
 /* A raw byte stream to or from the daemon; see kit/stream.h for what can be done with it. */
 typedef struct cordon_stream cordon_stream;
 
+/*
+ * X(KIND, "name as in configuration"): all that core has of an engine (engines/ADDING.md). New ones
+ * at the end.
+ */
+#define CORDON_ENGINE_KINDS(X) X(DOCKER, "docker") X(PODMAN, "podman")
+
 typedef enum cordon_engine_kind {
     CORDON_ENGINE_UNKNOWN = 0,
-    CORDON_ENGINE_DOCKER,
-    CORDON_ENGINE_PODMAN,
+#define CORDON_ENGINE_KIND(kind, name) CORDON_ENGINE_##kind,
+    CORDON_ENGINE_KINDS(CORDON_ENGINE_KIND)
+#undef CORDON_ENGINE_KIND
 } cordon_engine_kind;
 
 /*

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine.h"
 #include "kit/hash.h"
 #include "kit/jsonr.h"
 #include "text_list.h"
@@ -34,7 +35,16 @@ void cordon_image_lock_clear(cordon_image_lock *lock)
 
 static bool is_engine(const char *text)
 {
-    return strcmp(text, "docker") == 0 || strcmp(text, "podman") == 0;
+    static const char *const names[] = {
+#define KIND_NAME(kind, name) name,
+        CORDON_ENGINE_KINDS(KIND_NAME)
+#undef KIND_NAME
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool is_architecture(const char *text)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "address.h"
 #include "config.h"
 #include "handle.h"
 #include "kit/jsonw.h"
@@ -172,8 +173,7 @@ static void write_engines(cordon_jsonw *json, const cordon_config *config)
 
         cordon_jsonw_begin_object(json, NULL);
         cordon_jsonw_string(json, "name", engine->name);
-        cordon_jsonw_string(json, "kind",
-                            engine->kind == CORDON_ENGINE_DOCKER ? "docker" : "podman");
+        cordon_jsonw_string(json, "kind", cordon_engine_kind_name(engine->kind));
         cordon_jsonw_string(json, "endpoint", engine->endpoint);
         cordon_jsonw_string_or_null(json, "tls_ca", engine->tls_ca_file);
         cordon_jsonw_string_or_null(json, "tls_cert", engine->tls_cert_file);
