@@ -5,8 +5,8 @@
  *     cc one_step.c -o one_step $(pkg-config --cflags --libs cordon)
  *     ./one_step IMAGE WORKTREE COMMAND [ARGUMENT...]
  *
- * IMAGE is an id, "sha256:...". The command's output goes to standard error, the receipt to standard
- * output; the exit status is the command's own, or Cordon's (124 to 126).
+ * IMAGE is an id, "sha256:...". The command's output goes to standard error, the receipt to
+ * standard output; the exit status is the command's own, or Cordon's (124 to 126).
  */
 #include <cordon/cordon.h>
 #include <stdio.h>
