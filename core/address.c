@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kit/num.h"
+#include "ssh.h"
 
 #define UNIX_PREFIX "unix://"
 #define TCP_PREFIX  "tcp://"
@@ -20,9 +21,6 @@ typedef struct foreign_scheme {
 } foreign_scheme;
 
 static const foreign_scheme foreign_schemes[] = {
-    {"ssh://", CORDON_ERR_UNSUPPORTED,
-     "forward the socket with \"ssh -nNT -L /path/engine.sock:/run/podman/podman.sock HOST\" and "
-     "use unix:///path/engine.sock"},
     {"npipe://", CORDON_ERR_UNSUPPORTED, "Windows pipes do not exist here; use unix:///path"},
     {"fd://", CORDON_ERR_CONFIG, "that is how a daemon listens; use unix:///path of its socket"},
     {"http://", CORDON_ERR_CONFIG, "write tcp://host:port"},
@@ -116,15 +114,18 @@ static int check_tcp(const char *endpoint, const char *rest, bool tls, cordon_er
 
 int cordon_address_check(const char *endpoint, bool tls, cordon_err *err)
 {
+    cordon_ssh_place ignored;
     if (has_prefix(endpoint, UNIX_PREFIX))
         return check_unix(endpoint, endpoint + strlen(UNIX_PREFIX), err);
     if (has_prefix(endpoint, TCP_PREFIX))
         return check_tcp(endpoint, endpoint + strlen(TCP_PREFIX), tls, err);
+    if (cordon_ssh_is_endpoint(endpoint))
+        return cordon_ssh_parse(endpoint, &ignored, err);
     for (size_t i = 0; i < sizeof foreign_schemes / sizeof foreign_schemes[0]; i++)
         if (has_prefix(endpoint, foreign_schemes[i].prefix))
             return fail(endpoint, foreign_schemes[i].code, foreign_schemes[i].advice, err);
-    return fail(endpoint, CORDON_ERR_CONFIG, "is neither unix:///absolute/path nor tcp://host:port",
-                err);
+    return fail(endpoint, CORDON_ERR_CONFIG,
+                "is none of unix:///absolute/path, tcp://host:port and ssh://host/path", err);
 }
 
 const char *cordon_address_socket_path(const char *endpoint)

@@ -15,11 +15,10 @@
 #define CORDON_SOCKET_PATH_MAX 107
 
 /*
- * Accepts "unix:///abs/path" and "tcp://host:port" (host: name, IPv4, [IPv6]). tcp without TLS
- * only reaches loopback: 127.0.0.0/8, [::1], localhost.
+ * Accepts "unix:///abs/path", "tcp://host:port" (host: name, IPv4, [IPv6]) and what ssh.h says of
+ * "ssh://". tcp without TLS only reaches loopback: 127.0.0.0/8, [::1], localhost.
  * @param tls  the endpoint will be spoken to with mutual TLS
- * @return 0, or -1 with CONFIG (syntax, tcp without TLS), or UNSUPPORTED (ssh://, with what to do
- *         instead)
+ * @return 0, or -1 with CONFIG (syntax, tcp without TLS), or UNSUPPORTED (npipe://)
  */
 int cordon_address_check(const char *endpoint, bool tls, cordon_err *err)
     __attribute__((warn_unused_result));

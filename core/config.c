@@ -8,6 +8,7 @@
 
 #include "config_read.h"
 #include "config_schema.h"
+#include "ssh.h"
 
 static const cordon_limits_config default_limits = {
     .deadline_ms = INT64_C(600000),
@@ -89,6 +90,7 @@ static int fill_defaults(cordon_config *config, const char *system_file, cordon_
     char fault[CORDON_FAULT_MAX];
     if (cordon_text_copy("auto", &config->engine, err) < 0 ||
         cordon_text_copy("podman", &config->podman_program, err) < 0 ||
+        cordon_text_copy(CORDON_SSH_PROGRAM, &config->ssh_program, err) < 0 ||
         cordon_text_copy("10.213.0.0/16", &config->network.range, err) < 0 ||
         fill_worktree(&config->tree, err) < 0 ||
         beside(system_file, "vendors.d", &config->vendors_dir, err) < 0 ||

@@ -131,6 +131,7 @@ typedef struct cordon_config {
     char *recipes_dir;    /* absolute, as vendors_dir */
     int podman_service;   /* cordon_podman_service */
     char *podman_program; /* absolute path, or a bare name to be searched in PATH */
+    char *ssh_program;    /* as podman_program: for endpoints that are ssh:// */
     /*
      * The operator accepts a run without memory, pids or cpu limits where the engine cannot
      * enforce them (rootless on cgroup v1). Default false: such a run is refused.

@@ -14,6 +14,7 @@
 #include "address.h"
 #include "kit/hash.h"
 #include "kit/num.h"
+#include "ssh.h"
 #include "worktree_guard.h"
 #include "worktree_link.h"
 
@@ -120,9 +121,10 @@ int cordon_config_check_pin(const char *text, cordon_err *err)
 
 #define FORM_NAME                                                                                  \
     "a name of lower-case letters, digits, '-', '_' and '.', at most 63 of them, such as \"ci\""
-#define FORM_PIN      "\"sha256:<64 hex digits>\" or \"name@sha256:<64 hex digits>\""
-#define FORM_ENDPOINT "\"unix:///absolute/path\" or \"tcp://host:port\""
-#define FORM_FILE     "the path of a PEM file"
+#define FORM_PIN "\"sha256:<64 hex digits>\" or \"name@sha256:<64 hex digits>\""
+#define FORM_ENDPOINT                                                                              \
+    "\"unix:///absolute/path\", \"tcp://host:port\" or \"ssh://user@host/path/of/socket\""
+#define FORM_FILE "the path of a PEM file"
 
 static const cordon_choice kinds[] = {
 #define KIND_CHOICE(kind, name) {name, CORDON_ENGINE_##kind},
@@ -333,6 +335,13 @@ static const cordon_key config_keys[] = {
      .max = PATH_MAX - 1,
      .check = check_program,
      .form = "an absolute path, or a name to be searched in PATH"},
+    {.name = "ssh_program",
+     .type = CORDON_KEY_TEXT,
+     AT(cordon_config, ssh_program),
+     .min = 1,
+     .max = PATH_MAX - 1,
+     .check = check_program,
+     .form = "an absolute path, or a name to be searched in PATH"},
     {.name = "allow_unenforced_limits",
      .type = CORDON_KEY_FLAG,
      AT(cordon_config, allow_unenforced_limits)},
@@ -386,6 +395,9 @@ static int finish_endpoint(const cordon_engine_config *engine, cordon_err *err)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
                            "\"%s\" is a local socket, which has no TLS; remove the tls_ keys",
                            CORDON_QUOTE(engine->endpoint));
+    if (tls && cordon_ssh_is_endpoint(engine->endpoint))
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "an ssh:// endpoint has no TLS of its own; remove the tls_ keys");
     return cordon_address_check(engine->endpoint, tls, err);
 }
 

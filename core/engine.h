@@ -56,10 +56,13 @@ typedef enum cordon_engine_kind {
 /*
  * Where and how to reach a daemon. Borrowed.
  * endpoint   "unix:///abs/path", "tcp://host:port" (TLS is required unless host is loopback)
+ * forwarded  the socket is ours and leads to another machine: neither the daemon's files nor its
+ *            owner is to be looked for here
  * tls_*      PEM files for mutual TLS, or NULL
  */
 typedef struct cordon_engine_address {
     const char *endpoint;
+    bool forwarded;
     const char *tls_ca_file;
     const char *tls_cert_file;
     const char *tls_key_file;

@@ -138,7 +138,8 @@ static int worktree_stat(const cordon_invocation *invocation, struct stat *ret_s
 
 /*
  * The user of a rootless engine, in whose name files appear on the host: the owner of its
- * socket when root asks, else the caller.
+ * socket when root asks, else the caller. Of an engine elsewhere root does not know it, and has no
+ * files there either: nobody.
  */
 static int invocation_rootless_user(cordon_invocation *invocation, const cordon_host *host,
                                     cordon_err *err)
@@ -148,7 +149,11 @@ static int invocation_rootless_user(cordon_invocation *invocation, const cordon_
 
     invocation->uid = host->uid;
     invocation->gid = host->gid;
-    if (host->uid != 0 || socket == NULL)
+    if (host->uid != 0)
+        return 0;
+    invocation->uid = INVOCATION_NOBODY;
+    invocation->gid = INVOCATION_NOBODY;
+    if (socket == NULL)
         return 0;
     if (stat(socket, &st) != 0)
         return CORDON_FAIL_ERRNO(err, errno, "cannot look at %s", CORDON_QUOTE(socket));

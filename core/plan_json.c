@@ -252,6 +252,7 @@ static int write_config(const cordon_config *config, cordon_buf *text, cordon_er
     cordon_jsonw_string(&json, "podman_service",
                         config->podman_service == CORDON_PODMAN_SERVICE_AUTO ? "auto" : "never");
     cordon_jsonw_string(&json, "podman_program", config->podman_program);
+    cordon_jsonw_string(&json, "ssh_program", config->ssh_program);
     cordon_jsonw_bool(&json, "allow_unenforced_limits", config->allow_unenforced_limits);
     cordon_jsonw_bool(&json, "allow_unread_runtime", config->allow_unread_runtime);
     cordon_jsonw_bool(&json, "allow_weak_landlock", config->allow_weak_landlock);

@@ -14,6 +14,7 @@
 #include "address.h"
 #include "kit/buf.h"
 #include "kit/near.h"
+#include "ssh.h"
 
 #define PODMAN_SYSTEM_SOCKET "/run/podman/podman.sock"
 #define DOCKER_SYSTEM_SOCKET "/var/run/docker.sock"
@@ -40,8 +41,46 @@ typedef struct draft {
     const char *tls_cert_file;
     const char *tls_key_file;
     const char *program;
+    const char *identity;
     cordon_origin origin;
 } draft;
+
+/* --- Programs ------------------------------------------------------------------------------ */
+
+/* SECURITY: relative and empty entries of PATH would mean the current folder: passed over. */
+static bool search_path(const char *path, cordon_probe_fn *probe, void *context, const char *name,
+                        char *ret_path, size_t size)
+{
+    const char *entry = path ? path : "";
+    while (*entry) {
+        size_t length = strcspn(entry, ":");
+        int written = snprintf(ret_path, size, "%.*s/%s", (int)length, entry, name);
+        if (entry[0] == '/' && written > 0 && (size_t)written < size &&
+            probe(context, CORDON_PROBE_PROGRAM, ret_path))
+            return true;
+        entry += length + (entry[length] == ':' ? 1 : 0);
+    }
+    return false;
+}
+
+/* A program of the configuration: an absolute path, or a name. NULL: it is not there. */
+static int find_program(const char *name, const char *path, cordon_probe_fn *probe, void *context,
+                        char **ret_program, cordon_err *err)
+{
+    char found[4096];
+    if (name[0] == '/')
+        return probe(context, CORDON_PROBE_PROGRAM, name) ? cordon_text_copy(name, ret_program, err)
+                                                          : 0;
+    if (!search_path(path, probe, context, name, found, sizeof found))
+        return 0;
+    return cordon_text_copy(found, ret_program, err);
+}
+
+int cordon_select_ssh(const cordon_config *config, const char *path, cordon_probe_fn *probe,
+                      void *context, char **ret_program, cordon_err *err)
+{
+    return find_program(config->ssh_program, path, probe, context, ret_program, err);
+}
 
 /* --- Candidates ---------------------------------------------------------------------------- */
 
@@ -54,6 +93,7 @@ static void clear_candidate(cordon_candidate *candidate)
     free(candidate->tls_key_file);
     free(candidate->why);
     free(candidate->program);
+    free(candidate->identity);
     *candidate = (cordon_candidate){0};
 }
 
@@ -75,14 +115,14 @@ static int fill_candidate(cordon_candidate *candidate, const draft *from, const 
 {
     candidate->kind = from->kind;
     candidate->origin = from->origin;
-    candidate->serve = from->program != NULL;
     if (cordon_text_copy(from->name, &candidate->name, err) < 0 ||
         cordon_text_copy(why, &candidate->why, err) < 0 ||
         copy_optional(from->endpoint, &candidate->endpoint, err) < 0 ||
         copy_optional(from->tls_ca_file, &candidate->tls_ca_file, err) < 0 ||
         copy_optional(from->tls_cert_file, &candidate->tls_cert_file, err) < 0 ||
         copy_optional(from->tls_key_file, &candidate->tls_key_file, err) < 0 ||
-        copy_optional(from->program, &candidate->program, err) < 0)
+        copy_optional(from->program, &candidate->program, err) < 0 ||
+        copy_optional(from->identity, &candidate->identity, err) < 0)
         return -1;
     return 0;
 }
@@ -100,8 +140,14 @@ add_candidate(selection *s, const draft *from, cordon_err *err, const char *form
     if (!items)
         return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
     s->found.items = items;
-    items[s->found.count++] = (cordon_candidate){0};
-    return fill_candidate(&items[s->found.count - 1], from, why, err);
+    cordon_candidate *added = &items[s->found.count++];
+    *added = (cordon_candidate){0};
+    if (fill_candidate(added, from, why, err) < 0)
+        return -1;
+    return from->endpoint && cordon_ssh_is_endpoint(from->endpoint)
+               ? cordon_select_ssh(s->config, s->env->path, s->probe, s->context, &added->program,
+                                   err)
+               : 0;
 }
 
 static bool has_endpoint(const selection *s, const char *endpoint)
@@ -175,7 +221,8 @@ static int add_docker_tls(selection *s, draft *from, cordon_err *err)
 static int add_docker_host(selection *s, cordon_err *err)
 {
     const char *endpoint = s->env->docker_host;
-    bool tls = is_set(s->env->docker_tls) && !cordon_address_socket_path(endpoint);
+    bool tls = is_set(s->env->docker_tls) && !cordon_address_socket_path(endpoint) &&
+               !cordon_ssh_is_endpoint(endpoint);
     draft from = {.name = "docker",
                   .kind = CORDON_ENGINE_DOCKER,
                   .endpoint = endpoint,
@@ -256,37 +303,18 @@ static int add_sockets(selection *s, cordon_engine_kind only, cordon_err *err)
     return 0;
 }
 
-/* SECURITY: relative and empty entries of PATH would mean the current folder: passed over. */
-static bool find_program(const selection *s, const char *name, char *ret_path, size_t size)
-{
-    const char *entry = s->env->path ? s->env->path : "";
-    while (*entry) {
-        size_t length = strcspn(entry, ":");
-        int written = snprintf(ret_path, size, "%.*s/%s", (int)length, entry, name);
-        if (entry[0] == '/' && written > 0 && (size_t)written < size &&
-            s->probe(s->context, CORDON_PROBE_PROGRAM, ret_path))
-            return true;
-        entry += length + (entry[length] == ':' ? 1 : 0);
-    }
-    return false;
-}
-
 static int add_service(selection *s, cordon_engine_kind only, cordon_err *err)
 {
-    char path[4096];
-    const char *program = s->config->podman_program;
+    cordon_autofree char *program = NULL;
+    const char *name = s->config->podman_program;
     if (s->config->podman_service != CORDON_PODMAN_SERVICE_AUTO ||
         !wanted(CORDON_ENGINE_PODMAN, only))
         return 0;
-    if (note_looked(s, program, err) < 0)
+    if (note_looked(s, name, err) < 0 ||
+        find_program(name, s->env->path, s->probe, s->context, &program, err) < 0)
         return -1;
-    if (program[0] != '/') {
-        if (!find_program(s, program, path, sizeof path))
-            return 0;
-        program = path;
-    } else if (!s->probe(s->context, CORDON_PROBE_PROGRAM, program)) {
+    if (!program)
         return 0;
-    }
     draft from = {.name = "podman",
                   .kind = CORDON_ENGINE_PODMAN,
                   .program = program,

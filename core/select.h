@@ -44,7 +44,7 @@ typedef struct cordon_select_env {
     const char *docker_tls;     /* DOCKER_TLS_VERIFY: anything but empty asks for TLS */
     const char *docker_certs;   /* DOCKER_CERT_PATH: folder of ca.pem, cert.pem and key.pem */
     const char *runtime_dir;    /* XDG_RUNTIME_DIR; NULL: /run/user/UID */
-    const char *path;           /* PATH, for podman_program */
+    const char *path;           /* PATH, for podman_program and ssh_program */
     uid_t uid;
 } cordon_select_env;
 
@@ -66,8 +66,10 @@ typedef enum cordon_origin {
 
 /*
  * name      the configured name, or the kind's
- * endpoint  NULL when serve is set: the caller makes a socket path of its own
- * program   serve: absolute path of the program to run (engine ops "serve"); else NULL
+ * endpoint  NULL: program serves (engine ops "serve"), on a socket path that the caller makes
+ * program   absolute path: what serves, or for an ssh:// endpoint the ssh (NULL: none was found);
+ *           else NULL
+ * identity  for an ssh:// endpoint, the file of a private key, or NULL
  * why       one line for people: "CONTAINER_HOST is set", "/run/podman/podman.sock exists"
  */
 typedef struct cordon_candidate {
@@ -79,8 +81,8 @@ typedef struct cordon_candidate {
     char *tls_key_file;
     char *why;
     cordon_origin origin;
-    bool serve;
     char *program;
+    char *identity;
 } cordon_candidate;
 
 /* At least one item after success. */
@@ -91,11 +93,20 @@ typedef struct cordon_candidates {
 
 /*
  * @return 0, or -1 with CONFIG (an unknown name: the message lists the known ones; a bad
- *         endpoint in a variable, which is named), UNSUPPORTED (ssh://), UNREACHABLE (automatic
- *         and nothing there: the message says where was looked), NOMEM
+ *         endpoint in a variable, which is named), UNREACHABLE (automatic and nothing there: the
+ *         message says where was looked), NOMEM
  */
 int cordon_select(const cordon_config *config, const cordon_select_env *env, cordon_probe_fn *probe,
                   void *context, cordon_candidates *ret_candidates, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * The ssh program of the configuration, for an ssh:// endpoint.
+ * @param path         PATH; only its absolute entries count
+ * @param ret_program  absolute path; untouched when there is none
+ */
+int cordon_select_ssh(const cordon_config *config, const char *path, cordon_probe_fn *probe,
+                      void *context, char **ret_program, cordon_err *err)
     __attribute__((warn_unused_result));
 
 void cordon_candidates_clear(cordon_candidates *candidates);

@@ -8,6 +8,7 @@
 #include "engine_cache.h"
 #include "handle.h"
 #include "kit/cleanup.h"
+#include "ssh.h"
 
 #define SESSION_UNIX "unix://"
 
@@ -64,6 +65,15 @@ static const cordon_engine_ops *session_ops(cordon_engine_kind kind)
     return NULL;
 }
 
+/* Fills *ret_address with "unix://" and the socket of our own program. */
+static int session_own_socket(const cordon_engine *engine, char **ret_address, cordon_err *err)
+{
+    if (asprintf(ret_address, SESSION_UNIX "%s", engine->service.socket_path) >= 0)
+        return 0;
+    *ret_address = NULL;
+    return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+}
+
 static int session_serve(cordon_engine *engine, const cordon_candidate *candidate,
                          const char *runtime_dir, cordon_deadline dl, cordon_err *err)
 {
@@ -71,11 +81,31 @@ static int session_serve(cordon_engine *engine, const cordon_candidate *candidat
             0 ||
         cordon_service_await(&engine->service, dl, err) != 0)
         return -1;
-    if (asprintf(&engine->endpoint, SESSION_UNIX "%s", engine->service.socket_path) < 0) {
-        engine->endpoint = NULL;
-        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "out of memory");
+    return session_own_socket(engine, &engine->endpoint, err);
+}
+
+static int session_forward(cordon_engine *engine, const cordon_candidate *candidate,
+                           const char *runtime_dir, cordon_deadline dl, char **ret_address,
+                           cordon_err *err)
+{
+    const cordon_service_route route = {
+        .program = candidate->program,
+        .endpoint = candidate->endpoint,
+        .identity = candidate->identity,
+        .kind = candidate->kind,
+    };
+
+    if (candidate->program == NULL)
+        return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE,
+                           "%s: no ssh program found; install openssh-client, or name one with "
+                           "ssh_program in the configuration",
+                           CORDON_QUOTE(candidate->endpoint));
+    if (cordon_service_forward(&route, runtime_dir, &engine->service, err) != 0 ||
+        cordon_service_await(&engine->service, dl, err) != 0) {
+        cordon_err_wrap(err, "%s", CORDON_QUOTE(candidate->endpoint));
+        return -1;
     }
-    return 0;
+    return session_own_socket(engine, ret_address, err);
 }
 
 /* What the engine can do: remembered from an earlier run of the same daemon, or asked. */
@@ -94,23 +124,59 @@ static int session_describe(cordon_engine *engine, const char *state_dir, cordon
     return 0;
 }
 
-static int session_connect(cordon_engine *engine, const cordon_candidate *candidate,
-                           const char *state_dir, cordon_deadline dl, cordon_err *err)
+/* Where the engine answers: its endpoint, or the socket of the program that was started for it. */
+static int session_address(cordon_engine *engine, const cordon_candidate *candidate,
+                           const char *runtime_dir, cordon_deadline dl, char **ret_address,
+                           cordon_err *err)
 {
-    cordon_engine_address address = {
-        .endpoint = engine->endpoint,
+    if (candidate->endpoint == NULL)
+        return session_serve(engine, candidate, runtime_dir, dl, err) == 0
+                   ? cordon_fact_text_set(ret_address, engine->endpoint, err)
+                   : -1;
+    if (cordon_fact_text_set(&engine->endpoint, candidate->endpoint, err) != 0)
+        return -1;
+    if (cordon_ssh_is_endpoint(candidate->endpoint))
+        return session_forward(engine, candidate, runtime_dir, dl, ret_address, err);
+    return cordon_fact_text_set(ret_address, candidate->endpoint, err);
+}
+
+/*
+ * ssh makes its socket before it knows whether there is one on the other side, so that a connection
+ * to nothing is one that was cut; why is told by ssh alone.
+ */
+static void session_explain(const cordon_engine *engine, cordon_err *err)
+{
+    if (err == NULL)
+        return;
+    if (cordon_ssh_is_endpoint(engine->endpoint)) {
+        if (err->code == CORDON_ERR_PROTOCOL)
+            cordon_service_explain(&engine->service, err);
+        cordon_err_wrap(err, "%s", CORDON_QUOTE(engine->endpoint));
+    } else if (err->code == CORDON_ERR_UNSUPPORTED) {
+        /* All others name the endpoint; this one only what answered there. */
+        cordon_err_wrap(err, "%s", CORDON_QUOTE(engine->endpoint));
+    }
+}
+
+static int session_connect(cordon_engine *engine, const cordon_candidate *candidate,
+                           const cordon_host *host, cordon_deadline dl, cordon_err *err)
+{
+    cordon_autofree char *endpoint = NULL;
+
+    if (session_address(engine, candidate, host->runtime_dir, dl, &endpoint, err) != 0)
+        return -1;
+    const cordon_engine_address address = {
+        .endpoint = endpoint,
+        .forwarded = cordon_ssh_is_endpoint(engine->endpoint),
         .tls_ca_file = candidate->tls_ca_file,
         .tls_cert_file = candidate->tls_cert_file,
         .tls_key_file = candidate->tls_key_file,
     };
-
     if (engine->ops->open(&address, dl, &engine->impl, err) != 0) {
-        /* All others name the endpoint; this one only what answered there. */
-        if (err != NULL && err->code == CORDON_ERR_UNSUPPORTED)
-            cordon_err_wrap(err, "%s", CORDON_QUOTE(engine->endpoint));
+        session_explain(engine, err);
         return -1;
     }
-    return session_describe(engine, state_dir, dl, err);
+    return session_describe(engine, host->state_dir, dl, err);
 }
 
 static int session_try(const cordon_candidate *candidate, const cordon_host *host,
@@ -124,17 +190,9 @@ static int session_try(const cordon_candidate *candidate, const cordon_host *hos
     if (engine->ops == NULL)
         return CORDON_FAIL(err, CORDON_ERR_UNSUPPORTED, "this build has no engine of that kind");
     if (cordon_fact_text_set(&engine->name, candidate->name, err) != 0 ||
-        cordon_fact_text_set(&engine->why, candidate->why, err) != 0)
-        return -1;
-    if (candidate->serve) {
-        if (session_serve(engine, candidate, host->runtime_dir, dl, err) != 0)
-            return -1;
-    } else if (cordon_fact_text_set(&engine->endpoint, candidate->endpoint, err) != 0) {
-        return -1;
-    }
-    if (session_connect(engine, candidate, host->state_dir, dl, err) != 0)
-        return -1;
-    if (cordon_handle_add(CORDON_HANDLE_ENGINE, engine, err) != 0)
+        cordon_fact_text_set(&engine->why, candidate->why, err) != 0 ||
+        session_connect(engine, candidate, host, dl, err) != 0 ||
+        cordon_handle_add(CORDON_HANDLE_ENGINE, engine, err) != 0)
         return -1;
     *ret_engine = CORDON_TAKE(engine);
     return 0;
@@ -192,12 +250,12 @@ int cordon_session_reopen(const cordon_config *config, const cordon_host *host, 
     cordon_autofree char *name = strdup(kind);
     cordon_autofree char *address = strdup(endpoint);
     cordon_autofree char *program = service != NULL ? strdup(service) : NULL;
+    bool ssh = service == NULL && cordon_ssh_is_endpoint(endpoint);
     cordon_candidate candidate = {
         .name = name,
-        .endpoint = address,
+        .endpoint = service == NULL ? address : NULL,
         .program = program,
         .why = why,
-        .serve = service != NULL,
     };
 
     if (why == NULL || name == NULL || address == NULL || (service != NULL && program == NULL))
@@ -206,7 +264,11 @@ int cordon_session_reopen(const cordon_config *config, const cordon_host *host, 
         if (strcmp(cordon_engine_registry[i]->name, kind) == 0)
             candidate.kind = cordon_engine_registry[i]->kind;
     }
-    session_tls_of(config, &candidate);
+    if (service == NULL)
+        session_tls_of(config, &candidate);
+    if (ssh && cordon_select_ssh(config, host->path, cordon_select_probe, NULL, &program, err) != 0)
+        return -1;
+    candidate.program = program;
     return session_try(&candidate, host, dl, ret_engine, err);
 }
 
@@ -262,8 +324,8 @@ static int candidate_copy(const cordon_candidate *from, cordon_engine_candidate 
 
     if (cordon_fact_text_set(&to->name, from->name, err) != 0 ||
         cordon_fact_text_set(&to->kind, ops != NULL ? ops->name : "unknown", err) != 0 ||
-        cordon_fact_text_set(&to->endpoint, from->serve ? "(started for the run)" : from->endpoint,
-                             err) != 0)
+        cordon_fact_text_set(&to->endpoint,
+                             from->endpoint ? from->endpoint : "(started for the run)", err) != 0)
         return -1;
     return cordon_fact_text_set(&to->reason, from->why, err);
 }

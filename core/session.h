@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An open engine: which one was chosen and why, the operations with their cookie, what it can
- * do, and - when Cordon started "podman system service" itself - that process, which ends with the
- * session.
+ * do, and - when Cordon started "podman system service" or ssh itself - that process, which ends
+ * with the session.
  */
 #ifndef CORDON_SESSION_H
 #define CORDON_SESSION_H
@@ -13,9 +13,14 @@
 #include "engine.h"
 #include "select.h"
 
-/* A "podman system service" of our own. pid 0 is none. */
+/*
+ * A "podman system service" of our own, or an ssh that forwards an engine's socket. pid 0 is none.
+ * program      NULL for ssh: nobody but the user's ssh set-up decides what serves there
+ * said_fd      while pid > 0: what it wrote to its stderr
+ */
 typedef struct cordon_service {
     pid_t pid;
+    int said_fd;
     char *program;
     char *folder; /* private, made by mkdtemp(3) */
     char *socket_path;
@@ -32,13 +37,32 @@ struct cordon_engine {
     int64_t open_ms; /* how long choosing, starting and connecting took */
 };
 
-/* The path behind "unix://", or NULL for another kind of endpoint. */
+/*
+ * The path behind "unix://", or NULL for another kind of endpoint: then the engine is not known to
+ * be on this machine. The socket that ssh makes here is none of those.
+ */
 const char *cordon_session_socket(const cordon_engine *engine);
 
 /* Starts program as a service on a socket in a new private folder below runtime_dir. */
 int cordon_service_start(const cordon_engine_ops *ops, const char *program, const char *runtime_dir,
                          cordon_service *ret_service, cordon_err *err)
     __attribute__((warn_unused_result));
+
+/* Where an engine is that ssh reaches. Borrowed; see cordon_ssh_argv. */
+typedef struct cordon_service_route {
+    const char *program;
+    const char *endpoint;
+    const char *identity;
+    cordon_engine_kind kind;
+} cordon_service_route;
+
+/* Starts ssh, which makes a socket in such a folder as soon as the other side let it in. */
+int cordon_service_forward(const cordon_service_route *route, const char *runtime_dir,
+                           cordon_service *ret_service, cordon_err *err)
+    __attribute__((warn_unused_result));
+
+/* Adds the last of what the program said, made printable and cut, to an error's message. */
+void cordon_service_explain(const cordon_service *service, cordon_err *err);
 
 /* Waits until the socket exists or the process has ended. */
 int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err *err)

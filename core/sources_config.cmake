@@ -14,6 +14,7 @@ set(CORDON_CONFIG_SOURCES
     image_lock.c
     image_lock_write.c
     select.c
+    ssh.c
     text_list.c
     trust.c
     vendor.c

@@ -54,7 +54,7 @@ typedef struct cordon_volume_spec {
 
 typedef enum cordon_userns {
     CORDON_USERNS_HOST = 1, /* the engine's own: none for rootful, the user's for rootless */
-    CORDON_USERNS_KEEP_ID,  /* rootless libpod: the caller's uid and gid mapped to themselves */
+    CORDON_USERNS_KEEP_ID,  /* rootless libpod: its user is the spec's user, by chosen numbers */
 } cordon_userns;
 
 /*

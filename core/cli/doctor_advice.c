@@ -24,8 +24,11 @@ static const struct {
     {"this is a Docker daemon",
      "unset CONTAINER_HOST and set DOCKER_HOST to the same address; in the configuration: kind = "
      "\"docker\""},
-    {"ssh -nNT", "forward the socket as the line above says"},
-    {"endpoint \"", "correct the variable or key that is named: unix:///path or tcp://host:port"},
+    {"no ssh program", "install openssh-client, or set ssh_program in the configuration"},
+    {"ssh ended before", "make `ssh -o BatchMode=yes HOST true` work: host key, key or agent"},
+    {"endpoint \"",
+     "correct the variable or key that is named: unix:///path, tcp://host:port or ssh://host/path"},
+    {"has a password in it", "take it out; a key or an agent lets ssh in"},
     {"ermission denied", "join the group of the socket, or use a rootless engine of your own"},
 };
 

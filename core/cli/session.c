@@ -115,13 +115,28 @@ static int64_t open_budget(const cordon_cli_options *options)
     return shorter ? options->deadline_ms : CORDON_CLI_OPEN_MS;
 }
 
+/* One line: which engine it is, and why that one. */
+static void tell_engine(const cordon_cli_options *options, const cordon_engine *engine)
+{
+    cordon_cli_progress progress = cordon_cli_progress_make(options);
+    cordon_engine_info info = {0};
+    char text[CORDON_ERR_MESSAGE_MAX];
+    cordon_engine_describe(engine, &info);
+    (void)snprintf(text, sizeof text, "%s: %s %s%s at %s, because %s", info.name, info.kind,
+                   info.version, info.rootless ? ", rootless," : "", CORDON_QUOTE(info.endpoint),
+                   info.reason);
+    cordon_cli_progress_line(&progress, "engine", text);
+}
+
 static int open_engine(const cordon_cli_context *context, const cordon_cli_options *options,
                        cordon_cli_session *session, cordon_err *err)
 {
     int64_t budget_ms = open_budget(options);
     if (cordon_engine_open(session->config, &context->host, options->engine, budget_ms,
-                           context->signal_fd, &session->engine, err) == 0)
+                           context->signal_fd, &session->engine, err) == 0) {
+        tell_engine(options, session->engine);
         return 0;
+    }
     /* Our own patience with an engine is nobody's deadline. */
     if (err->code == CORDON_ERR_TIMEOUT && budget_ms == CORDON_CLI_OPEN_MS)
         err->code = CORDON_ERR_UNREACHABLE;

@@ -107,7 +107,8 @@ static int podman_open(const cordon_engine_address *address, cordon_deadline dl,
                                address->tls_key_file, &engine->http, err) != 0 ||
         negotiate(engine, dl, err) != 0)
         return -1;
-    find_owner(engine, address->endpoint);
+    if (!address->forwarded)
+        find_owner(engine, address->endpoint);
     *ret_impl = CORDON_TAKE(engine);
     return 0;
 }

@@ -6,6 +6,7 @@
  */
 #include "podman_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "kit/hash.h"
@@ -79,6 +80,22 @@ static void write_space(cordon_jsonw *w, const char *key, const char *mode)
 {
     cordon_jsonw_begin_object(w, key);
     cordon_jsonw_string(w, "nsmode", mode);
+    cordon_jsonw_end_object(w);
+}
+
+/* keep-id by itself maps the number of the engine's own user, whom nobody here knows by it. */
+static void write_userns(cordon_jsonw *w, const cordon_container_spec *spec)
+{
+    bool keep = spec->userns == CORDON_USERNS_KEEP_ID;
+    const char *colon = spec->user ? strchr(spec->user, ':') : NULL;
+    char value[64];
+    cordon_jsonw_begin_object(w, "userns");
+    cordon_jsonw_string(w, "nsmode", keep ? "keep-id" : "host");
+    if (keep && colon) {
+        (void)snprintf(value, sizeof value, "uid=%.*s,gid=%s", (int)(colon - spec->user),
+                       spec->user, colon + 1);
+        cordon_jsonw_string(w, "value", value);
+    }
     cordon_jsonw_end_object(w);
 }
 
@@ -436,7 +453,7 @@ static int write_container(cordon_jsonw *w, const cordon_container_spec *spec, c
     for (size_t i = 0; i < COUNT(container_fixed); i++)
         write_fixed(w, &container_fixed[i]);
     write_one(w, "cap_drop", "all");
-    write_space(w, "userns", spec->userns == CORDON_USERNS_KEEP_ID ? "keep-id" : "host");
+    write_userns(w, spec);
     write_dns(w, spec->dns_servers);
     write_log(w, spec->keep_log);
     if (write_process(w, spec, err) != 0 || write_map(w, "labels", spec->labels, err) != 0 ||

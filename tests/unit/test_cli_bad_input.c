@@ -152,7 +152,9 @@ static const bad_input endpoints[] = {
     {{RUN_X}, "DOCKER_HOST=unix:///etc/passwd", 125, "is a file, not a socket", "error"},
     {{RUN_X}, "DOCKER_HOST=tcp://192.0.2.1:2375", 125, "DOCKER_HOST", "error"},
     {{RUN_X}, "DOCKER_HOST=nonsense", 125, "DOCKER_HOST", "error"},
-    {{RUN_X}, "CONTAINER_HOST=ssh://somewhere", 125, "CONTAINER_HOST", "error"},
+    {{RUN_X}, "CONTAINER_HOST=ssh://somewhere", 125, "ssh://somewhere: no ssh program", "error"},
+    {{RUN_X}, "CONTAINER_HOST=ssh://-oProxyCommand=x", 125, "CONTAINER_HOST", "error"},
+    {{RUN_X}, "DOCKER_HOST=ssh://me:secret@h", 125, "has a password in it", "error"},
     {{RUN_X}, "CORDON_ENGINE=cloud", 125, "\"cloud\"", "error"},
 };
 

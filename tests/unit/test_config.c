@@ -60,6 +60,7 @@ static void a_machine_without_files_works(void)
     CHECK_STR(config.vendors_dir, "/nonexistent/vendors.d");
     CHECK_INT(config.podman_service, CORDON_PODMAN_SERVICE_AUTO);
     CHECK_STR(config.podman_program, "podman");
+    CHECK_STR(config.ssh_program, "ssh");
     CHECK(!config.allow_unenforced_limits);
     CHECK(!config.allow_unread_runtime);
     CHECK(!config.allow_weak_landlock);
@@ -84,6 +85,7 @@ static const char whole[] =
     "  output = 0x100000000; grace = \"0s\"; open_files = 64; worktree_entries = 5L; };\n"
     "network: { range = \"192.168.4.0/24\"; prefix = 28; };\n"
     "vendors_dir = \"./v\"; podman_service = \"never\"; podman_program = \"/opt/bin/podman\";\n"
+    "ssh_program = \"myssh\";\n"
     "allow_unenforced_limits = true;\n"
     "allow_unread_runtime = true;\n"
     "allow_weak_landlock = true;\n"
@@ -123,6 +125,7 @@ static void every_key_is_read_exactly(void)
     CHECK_STR(config.vendors_dir, "/etc/cordon/v");
     CHECK_INT(config.podman_service, CORDON_PODMAN_SERVICE_NEVER);
     CHECK_STR(config.podman_program, "/opt/bin/podman");
+    CHECK_STR(config.ssh_program, "myssh");
     CHECK(config.allow_unenforced_limits);
     CHECK(config.allow_unread_runtime);
     CHECK(config.allow_weak_landlock);
@@ -313,6 +316,7 @@ static void the_shipped_file_says_the_defaults(void)
     CHECK(same_text(config.vendors_dir, defaults.vendors_dir));
     CHECK_INT(config.podman_service, defaults.podman_service);
     CHECK(same_text(config.podman_program, defaults.podman_program));
+    CHECK(same_text(config.ssh_program, defaults.ssh_program));
     CHECK_INT(config.allow_unenforced_limits, defaults.allow_unenforced_limits);
     CHECK_INT(config.allow_unread_runtime, defaults.allow_unread_runtime);
     CHECK_INT(config.allow_weak_landlock, defaults.allow_weak_landlock);

@@ -110,6 +110,7 @@ static const bad_text bad_keys[] = {
      "3: limts: unknown key; did you mean \"limits\"? Known here: engine, engines, images, agents, "
      "runner, limits, network, "
      "worktree, vendors_dir, images_lock, recipes_dir, podman_service, podman_program, "
+     "ssh_program, "
      "allow_unenforced_limits, allow_unread_runtime, allow_weak_landlock, sweep, mask_secrets, "
      "allow_unknown_agent",
      0},
@@ -140,8 +141,8 @@ static const bad_text bad_engines[] = {
     {ENGINE("name = \"a\"; endpoint = \"unix:///x\";"),
      "2: engines[0]: kind is missing; it takes one of \"docker\", \"podman\"", 0},
     {ENGINE("name = \"a\"; kind = \"docker\";"),
-     "2: engines[0]: endpoint is missing; it takes \"unix:///absolute/path\" or "
-     "\"tcp://host:port\"",
+     "2: engines[0]: endpoint is missing; it takes \"unix:///absolute/path\", "
+     "\"tcp://host:port\" or \"ssh://user@host/path/of/socket\"",
      0},
     {ENGINE("name = \"a\"; kind = \"lxc\"; endpoint = \"unix:///x\";"),
      "2: engines[0].kind: unknown value \"lxc\"; it takes one of \"docker\", \"podman\"", 0},
@@ -160,10 +161,13 @@ static const bad_text bad_engines[] = {
      0},
     {ENGINE("name = \"a\"; kind = \"docker\"; endpoint = \"/var/run/docker.sock\";"),
      "2: engines[0].endpoint: endpoint \"/var/run/docker.sock\": write unix:// before the path", 0},
-    {ENGINE("name = \"a\"; kind = \"podman\"; endpoint = \"ssh://u@h/run/podman.sock\";"),
-     "2: engines[0].endpoint: endpoint \"ssh://u@h/run/podman.sock\": forward the socket with "
-     "\"ssh -nNT -L",
-     CORDON_ERR_UNSUPPORTED},
+    {ENGINE("name = \"a\"; kind = \"podman\"; endpoint = \"ssh://u@h/run/podman.sock?x=1\";"),
+     "2: engines[0].endpoint: endpoint \"ssh://u@h/run/podman.sock?x=1\": the socket's path has at "
+     "most 107",
+     0},
+    {ENGINE("name = \"a\"; kind = \"docker\"; endpoint = \"ssh://h\"; tls_ca = \"/a\"; tls_cert "
+            "= \"/c\"; tls_key = \"/k\";"),
+     "2: engines[0].endpoint: an ssh:// endpoint has no TLS of its own; remove the tls_ keys", 0},
     {ENGINE("name = \"a\"; kind = \"docker\"; endpoint = \"tcp://h:1\";"),
      "2: engines[0].endpoint: endpoint \"tcp://h:1\": without TLS everybody on the way controls "
      "the engine",

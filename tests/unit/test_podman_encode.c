@@ -188,7 +188,7 @@ static void without_networks_and_servers_there_is_no_bridge_and_the_engines_reso
     CHECK_CONTAINS(text, "\"netns\":{\"nsmode\":\"none\"},\"networks\":{}");
     CHECK(strstr(text, "dns_server") == NULL);
     CHECK_CONTAINS(text, "\"use_image_resolve_conf\":false");
-    CHECK_CONTAINS(text, "\"userns\":{\"nsmode\":\"keep-id\"}");
+    CHECK_CONTAINS(text, "\"userns\":{\"nsmode\":\"keep-id\",\"value\":\"uid=1000,gid=1000\"}");
 }
 
 static int refused(const cordon_container_spec *spec, cordon_err *err)

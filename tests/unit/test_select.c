@@ -43,18 +43,28 @@ typedef struct row {
     cordon_code code;
 } row;
 
+/* What runs for a candidate: nothing, the service, or ssh. */
+static const char *by_program(const cordon_candidate *c, char out[256])
+{
+    const char *program = c->program ? c->program : "none";
+    bool ssh = c->endpoint && strncmp(c->endpoint, "ssh:", 4) == 0;
+    (void)snprintf(out, 256, "%s%s", ssh ? " by " : "", c->endpoint && !ssh ? "" : program);
+    return out;
+}
+
 /* The candidates as text, so that a row shows all of them. */
 static void describe(const cordon_candidates *candidates, char *out, size_t size)
 {
     size_t length = 0;
+    char program[256];
     out[0] = '\0';
     for (size_t i = 0; i < candidates->count && length < size; i++) {
         const cordon_candidate *c = &candidates->items[i];
-        int added =
-            snprintf(out + length, size - length, "%s%s %s %s%s%s %s: %s", i > 0 ? "\n" : "",
-                     c->name, cordon_engine_kind_name(c->kind), c->serve ? "serve:" : c->endpoint,
-                     c->serve ? c->program : "", c->tls_key_file ? "+tls" : "",
-                     c->origin == CORDON_ORIGIN_EXPLICIT ? "explicit" : "auto", c->why);
+        int added = snprintf(out + length, size - length, "%s%s %s %s%s%s %s: %s",
+                             i > 0 ? "\n" : "", c->name, cordon_engine_kind_name(c->kind),
+                             c->endpoint ? c->endpoint : "serve:", by_program(c, program),
+                             c->tls_key_file ? "+tls" : "",
+                             c->origin == CORDON_ORIGIN_EXPLICIT ? "explicit" : "auto", c->why);
         length += added > 0 ? (size_t)added : 0;
     }
 }
@@ -144,6 +154,29 @@ static void explicit_names_win_in_the_documented_order(void)
          {.docker_host = "tcp://127.0.0.1:2375"},
          {.sockets = {NULL}},
          "docker docker tcp://127.0.0.1:2375 explicit: DOCKER_HOST=tcp://127.0.0.1:2375",
+         CORDON_OK},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void ssh_is_searched_where_an_endpoint_needs_it(void)
+{
+    static const row rows[] = {
+        {NULL,
+         {.docker_host = "ssh://me@h", .docker_tls = "1", .path = "/usr/bin"},
+         {.programs = {"/usr/bin/ssh"}},
+         "docker docker ssh://me@h by /usr/bin/ssh explicit: DOCKER_HOST=ssh://me@h",
+         CORDON_OK},
+        {NULL,
+         {.container_host = "ssh://h/run/x.sock", .path = ":.:bin"},
+         {.programs = {"bin/ssh"}},
+         "podman podman ssh://h/run/x.sock by none explicit: CONTAINER_HOST=ssh://h/run/x.sock",
+         CORDON_OK},
+        {"ssh_program = \"/opt/ssh\"; engines = ( { name = \"far\"; kind = \"podman\"; endpoint = "
+         "\"ssh://h\"; } );",
+         {.option = "far", .path = "/usr/bin"},
+         {.programs = {"/usr/bin/ssh", "/opt/ssh"}},
+         "far podman ssh://h by /opt/ssh explicit: --engine is \"far\"",
          CORDON_OK},
     };
     CHECK_ROWS(rows);
@@ -279,10 +312,15 @@ static void wrong_choices_are_refused_in_words(void)
          CORDON_ERR_CONFIG},
         {NULL, {.option = ""}, EVERYTHING, "--engine needs a name, or auto", CORDON_ERR_CONFIG},
         {NULL,
-         {.docker_host = "ssh://me@host"},
+         {.docker_host = "ssh://-oProxyCommand=x"},
          EVERYTHING,
-         "DOCKER_HOST: endpoint \"ssh://me@host\": forward the socket with \"ssh -nNT -L",
-         CORDON_ERR_UNSUPPORTED},
+         "DOCKER_HOST: endpoint \"ssh://-oProxyCommand=x\": the host's name has letters",
+         CORDON_ERR_CONFIG},
+        {NULL,
+         {.container_host = "ssh://me:secret@host"},
+         EVERYTHING,
+         "CONTAINER_HOST: an ssh:// endpoint has a password in it",
+         CORDON_ERR_CONFIG},
         {NULL,
          {.container_host = "fd://3"},
          EVERYTHING,
@@ -309,7 +347,7 @@ static void wrong_choices_are_refused_in_words(void)
     CHECK_ROWS(rows);
 }
 
-static void endpoints_have_two_forms(void)
+static void endpoints_have_three_forms(void)
 {
     static const struct {
         const char *endpoint;
@@ -325,7 +363,7 @@ static void endpoints_have_two_forms(void)
         {"tcp://h.example:2376", true, NULL, CORDON_OK},
         {"tcp://[2001:db8::1]:2376", true, NULL, CORDON_OK},
         {"unix://run/x.sock", false, "needs the absolute path of a socket", CORDON_ERR_CONFIG},
-        {"unix:/run/x.sock", false, "is neither unix:///absolute/path nor tcp", CORDON_ERR_CONFIG},
+        {"unix:/run/x.sock", false, "is none of unix:///absolute/path, tcp", CORDON_ERR_CONFIG},
         {"unix://", false, "needs the absolute path of a socket", CORDON_ERR_CONFIG},
         {"unix:///", false, "needs the absolute path of a socket", CORDON_ERR_CONFIG},
         {"unix:///run/", false, "needs the absolute path of a socket", CORDON_ERR_CONFIG},
@@ -334,7 +372,8 @@ static void endpoints_have_two_forms(void)
         {"http://localhost:1", false, "write tcp://host:port", CORDON_ERR_CONFIG},
         {"https://h:1", true, "write tcp://host:port and the TLS files", CORDON_ERR_CONFIG},
         {"npipe:////./pipe/docker", false, "Windows pipes do not exist", CORDON_ERR_UNSUPPORTED},
-        {"ssh://h", false, "use unix:///path/engine.sock", CORDON_ERR_UNSUPPORTED},
+        {"ssh://h", false, NULL, CORDON_OK},
+        {"ssh://-h", false, "the host's name has letters", CORDON_ERR_CONFIG},
         {"tcp://localhost", false, "is not tcp://HOST:PORT", CORDON_ERR_CONFIG},
         {"tcp://:1", false, "is not tcp://HOST:PORT", CORDON_ERR_CONFIG},
         {"tcp://::1:1", false, "is not tcp://HOST:PORT", CORDON_ERR_CONFIG},
@@ -348,7 +387,7 @@ static void endpoints_have_two_forms(void)
         {"tcp://0.0.0.0:2375", false, "without TLS everybody on the way", CORDON_ERR_CONFIG},
         {"tcp://127.0.0.1.evil.test:1", false, "without TLS everybody", CORDON_ERR_CONFIG},
         {"tcp://localhost.evil.test:1", false, "without TLS everybody", CORDON_ERR_CONFIG},
-        {"", false, "is neither unix:///absolute/path nor tcp://host:port", CORDON_ERR_CONFIG},
+        {"", false, "is none of unix:///absolute/path, tcp://host:port and ssh", CORDON_ERR_CONFIG},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cordon_err err = CORDON_ERR_INIT;
@@ -390,7 +429,8 @@ static void the_real_probe_tells_sockets_and_programs(void)
 }
 
 CORDON_TEST_MAIN("select", TEST(explicit_names_win_in_the_documented_order),
+                 TEST(ssh_is_searched_where_an_endpoint_needs_it),
                  TEST(automatic_choice_lists_all_in_order), TEST(a_kind_is_a_name_too),
-                 TEST(wrong_choices_are_refused_in_words), TEST(endpoints_have_two_forms),
+                 TEST(wrong_choices_are_refused_in_words), TEST(endpoints_have_three_forms),
                  TEST(a_socket_path_fits_the_kernel_or_is_refused),
                  TEST(the_real_probe_tells_sockets_and_programs))

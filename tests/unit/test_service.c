@@ -225,6 +225,88 @@ static void without_a_place_for_the_socket_nothing_is_started(void)
     CHECK_INT(r.service.pid, 0);
 }
 
+static void what_it_said_is_told_made_printable(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "printf 'first\\nno \\033[31mspace\\r\\n' >&2; exit 3") ? 0 : -1,
+               r.err);
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(20000, -1), &r.err), r.err,
+                CORDON_ERR_UNREACHABLE, "ended at once");
+    CHECK_CONTAINS(r.err.message, "; it said: first no ?[31mspace");
+}
+
+static void one_that_says_very_much_is_not_held_up(void)
+{
+    cordon_auto(rig) r = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    /* Beyond what is kept, a write fails; head has no say in whether the script goes on. */
+    REQUIRE_OK(rig_start(&r, "head -c 4000000 /dev/zero | tr '\\0' x >&2; exec " MAKE_SOCKET) ? 0
+                                                                                              : -1,
+               r.err);
+    CHECK_OK(cordon_service_await(&r.service, cordon_deadline_in_ms(60000, -1), &r.err), r.err);
+    cordon_err_set(&err, CORDON_ERR_PROTOCOL, 0, "nobody there");
+    cordon_service_explain(&r.service, &err);
+    CHECK_INT(err.code, CORDON_ERR_PROTOCOL);
+    CHECK_CONTAINS(err.message, "nobody there; it said: xxxx");
+    CHECK(strlen(err.message) < 400);
+}
+
+/* Starts a script in the place of ssh; it finds the socket's path in $1. */
+static bool rig_forward(rig *r, const char *body)
+{
+    char script[2048];
+    if (!test_folder_make(&r->folder) || !test_subfolder(&r->folder, "run", 0700))
+        return false;
+    (void)snprintf(script, sizeof script,
+                   "#!/bin/sh\nD=%s\necho \"$@\" > $D/words\n"
+                   "while [ \"$1\" != -L ]; do shift; done\n"
+                   "set -- \"${2%%%%:*}\"\n%s\n",
+                   r->folder.path, body);
+    if (!test_file(&r->folder, "ssh", script, 0700))
+        return false;
+    const cordon_service_route route = {.program = test_path(&r->folder, "ssh"),
+                                        .endpoint = "ssh://me@h:2222/run/x.sock",
+                                        .kind = CORDON_ENGINE_DOCKER};
+    char run[512];
+    (void)snprintf(run, sizeof run, "%s/run", r->folder.path);
+    return cordon_service_forward(&route, run, &r->service, &r->err) == 0;
+}
+
+static void ssh_makes_the_private_socket_and_goes_with_the_session(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_forward(&r, "exec " MAKE_SOCKET) ? 0 : -1, r.err);
+    pid_t pid = r.service.pid;
+    CHECK(r.service.program == NULL); /* nothing that a later run would start to serve */
+    CHECK_OK(cordon_service_await(&r.service, cordon_deadline_in_ms(20000, -1), &r.err), r.err);
+    cordon_service_stop(&r.service);
+    CHECK(kill(pid, 0) != 0);
+    CHECK_INT(entries(&r.folder, "run"), 0);
+}
+
+static void an_ssh_that_is_not_let_in_says_why(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_forward(&r, "echo 'me@h: Permission denied (publickey).' >&2; exit 255") ? 0
+                                                                                            : -1,
+               r.err);
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(20000, -1), &r.err), r.err,
+                CORDON_ERR_UNREACHABLE, "ssh ended before it forwarded the engine's socket");
+    CHECK_CONTAINS(r.err.message, "it said: me@h: Permission denied (publickey).");
+}
+
+static void a_bad_endpoint_starts_no_ssh(void)
+{
+    cordon_auto(rig) r = {0};
+    const cordon_service_route route = {
+        .program = "/bin/true", .endpoint = "ssh://-h", .kind = CORDON_ENGINE_DOCKER};
+    REQUIRE(test_folder_make(&r.folder) && test_subfolder(&r.folder, "run", 0700));
+    CHECK_FAILS(cordon_service_forward(&route, test_path(&r.folder, "run"), &r.service, &r.err),
+                r.err, CORDON_ERR_CONFIG, "the host's name");
+    CHECK_INT(entries(&r.folder, "run"), 0);
+    CHECK_INT(r.service.pid, 0);
+}
+
 CORDON_TEST_MAIN("service", TEST(it_comes_up_and_goes_with_the_session),
                  TEST(one_that_ends_at_once_is_unreachable),
                  TEST(a_program_that_is_not_there_is_unreachable),
@@ -232,4 +314,8 @@ CORDON_TEST_MAIN("service", TEST(it_comes_up_and_goes_with_the_session),
                  TEST(a_file_in_place_of_the_socket_is_not_waited_out_as_one),
                  TEST(one_that_ignores_term_is_killed_with_all_that_it_started),
                  TEST(it_gets_a_clean_process), TEST(an_engine_that_is_not_served_leaves_nothing),
-                 TEST(without_a_place_for_the_socket_nothing_is_started))
+                 TEST(without_a_place_for_the_socket_nothing_is_started),
+                 TEST(what_it_said_is_told_made_printable),
+                 TEST(one_that_says_very_much_is_not_held_up),
+                 TEST(ssh_makes_the_private_socket_and_goes_with_the_session),
+                 TEST(an_ssh_that_is_not_let_in_says_why), TEST(a_bad_endpoint_starts_no_ssh))

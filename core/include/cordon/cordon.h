@@ -47,7 +47,7 @@ typedef struct cordon_host {
     uint32_t uid;
     uint32_t gid;
     const char *home;             /* $HOME */
-    const char *path;             /* $PATH: where podman is looked for */
+    const char *path;             /* $PATH: where podman and ssh are looked for */
     const char *runtime_dir;      /* $XDG_RUNTIME_DIR */
     const char *state_dir;        /* folder for the journal; made with mode 0700 if missing */
     const char *env_engine;       /* $CORDON_ENGINE */

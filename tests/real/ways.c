@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys, certificates and servers of the tests' own; see ways.h. */
+#include "ways.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Runs a short script with the folder as $1; what it says is shown if it fails. */
+static bool script(const char *text)
+{
+    const child_spec spec = {.argv = WORDS("/bin/sh", "-ec", text, "sh", real.folder)};
+    child c;
+    if (!child_start(&spec, &c))
+        return false;
+    bool ok = child_finish(&c, REAL_PATIENCE_MS) && c.status == 0;
+    TEST_RECORDF(ok, "script: status %d, %s", c.status, cordon_buf_text(&c.err));
+    child_clear(&c);
+    return ok;
+}
+
+/*
+ * The sshd is a ProxyCommand: it serves the one connection of its standard streams. Its folder for
+ * privilege separation belongs to the machine, where a package's sshd may not have run yet.
+ */
+#define SSH_SCRIPT                                                                                 \
+    "umask 077; cd \"$1\"; mkdir -p ssh/bin /run/sshd; chmod 0755 /run/sshd; cd ssh; d=$PWD\n"     \
+    "for key in host user other; do ssh-keygen -q -t ed25519 -N '' -C '' -f $key; done\n"          \
+    "cp user.pub authorized_keys\n"                                                                \
+    "cut -d' ' -f1,2 host.pub | sed 's/^/there /' > known_hosts\n"                                 \
+    "cut -d' ' -f1,2 other.pub | sed 's/^/stranger /' >> known_hosts\n"                            \
+    "printf '%s\\n' \"HostKey $d/host\" \"AuthorizedKeysFile $d/authorized_keys\" 'UsePAM no' "    \
+    "'PermitRootLogin prohibit-password' 'PasswordAuthentication no' "                             \
+    "'KbdInteractiveAuthentication no' 'AllowStreamLocalForwarding yes' 'StrictModes no' "         \
+    "'LogLevel QUIET' > sshd_config\n"                                                             \
+    "printf '%s\\n' 'Host *' \"UserKnownHostsFile $d/known_hosts\" "                               \
+    "'GlobalKnownHostsFile /dev/null' 'StrictHostKeyChecking ask' \"IdentityFile $d/user\" "       \
+    "'IdentitiesOnly yes' 'IdentityAgent none' 'ControlMaster auto' 'ControlPath '$d'/master' "    \
+    "'ControlPersist yes' 'ForwardAgent yes' "                                                     \
+    "\"ProxyCommand /usr/sbin/sshd -i -f $d/sshd_config\" > ssh_config\n"                          \
+    "printf '%s\\n' '#!/bin/sh' \"exec /usr/bin/ssh -F $d/ssh_config \\\"\\$@\\\"\" > bin/ssh\n"   \
+    "chmod 0700 bin/ssh\n"
+
+bool ways_ssh(void)
+{
+    return script(SSH_SCRIPT);
+}
+
+const char *ways_ssh_endpoint(const char *alias, const char *path)
+{
+    static char texts[8][256];
+    static unsigned next;
+    char *text = texts[next++ % 8];
+    const char *socket = path ? path : real.endpoint + strlen("unix://");
+    (void)snprintf(text, sizeof texts[0], "ssh://root@%s%s", alias, socket);
+    return text;
+}
+
+static bool command_line_has(const char *pid, const char *text)
+{
+    char path[64];
+    char line[8192];
+    (void)snprintf(path, sizeof path, "/proc/%.20s/cmdline", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, line, sizeof line) : -1;
+    if (fd >= 0)
+        (void)close(fd);
+    return length > 0 && memmem(line, (size_t)length, text, strlen(text)) != NULL;
+}
+
+bool ways_process_has(const char *text)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *entry;
+    bool found = false;
+    while (proc && (entry = readdir(proc)))
+        found = found || (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+                          command_line_has(entry->d_name, text));
+    if (proc)
+        (void)closedir(proc);
+    return found;
+}
+
+#define TLS_SCRIPT                                                                                 \
+    "umask 077; cd \"$1\"; mkdir tls; cd tls\n"                                                    \
+    "for ca in ca other-ca; do openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=$ca "   \
+    "-keyout $ca-key.pem -out $ca.pem 2>/dev/null; done\n"                                         \
+    "make() { openssl req -newkey rsa:2048 -nodes -subj /CN=$2 -keyout $2-key.pem -out $2.csr "    \
+    "2>/dev/null; printf '%s\\n' \"$3\" > $2.ext; openssl x509 -req -days 2 -in $2.csr -CA "       \
+    "$1.pem "                                                                                      \
+    "-CAkey $1-key.pem -CAcreateserial -extfile $2.ext -out $2.pem 2>/dev/null; }\n"               \
+    "make ca server subjectAltName=IP:127.0.0.1\n"                                                 \
+    "make ca client extendedKeyUsage=clientAuth\n"                                                 \
+    "make other-ca other-client extendedKeyUsage=clientAuth\n"
+
+bool ways_tls_start(ways_tls *ret_tls)
+{
+    char ca[128];
+    char cert[128];
+    char key[128];
+    ways_tls tls = {.forwarder = {.out_fd = -1, .err_fd = -1}, .stdin_fds = {-1, -1}};
+    (void)snprintf(ca, sizeof ca, "%s/tls/ca.pem", real.folder);
+    (void)snprintf(cert, sizeof cert, "%s/tls/server.pem", real.folder);
+    (void)snprintf(key, sizeof key, "%s/tls/server-key.pem", real.folder);
+    if ((access(ca, F_OK) != 0 && !script(TLS_SCRIPT)) ||
+        !CHECK(pipe2(tls.stdin_fds, O_CLOEXEC) == 0))
+        return false;
+    const child_spec spec = {
+        .argv = WORDS(CORDON_TEST_TLS_FORWARD, real.endpoint + strlen("unix://"), ca, cert, key),
+        .stdin_fd = tls.stdin_fds[0],
+    };
+    bool ok =
+        child_start(&spec, &tls.forwarder) && child_hear(&tls.forwarder, "\n", REAL_PATIENCE_MS);
+    tls.port = ok ? (int)strtol(cordon_buf_text(&tls.forwarder.out), NULL, 10) : 0;
+    TEST_RECORDF(tls.port > 0, "no forwarder: %s", cordon_buf_text(&tls.forwarder.err));
+    *ret_tls = tls;
+    return tls.port > 0;
+}
+
+void ways_tls_clear(ways_tls *tls)
+{
+    for (int i = 0; i < 2; i++) {
+        if (tls->stdin_fds[i] > 0)
+            (void)close(tls->stdin_fds[i]);
+        tls->stdin_fds[i] = -1;
+    }
+    child_clear(&tls->forwarder);
+}
