@@ -3,6 +3,7 @@
 #include "changes.h"
 
 #include <arpa/inet.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,18 +19,17 @@ static const char *target(const stage *s)
     return s->p->ids[s->target];
 }
 
-/* A name and a number that hardly another run of the test has. */
+/* A name that hardly another run of the test has. */
 static void own_name(const stage *s, const char *head, char ret_name[64])
 {
     (void)snprintf(ret_name, 64, "%s-%.12s", head, s->p->ids[CORDON_ROLE_VENDOR_NETWORK]);
 }
 
-static unsigned own_number(const stage *s)
+/* Attacks are made side by side: no two of this process share a subnet. */
+static unsigned own_number(void)
 {
-    unsigned number = 0;
-    for (const char *c = s->p->ids[CORDON_ROLE_VENDOR_NETWORK]; *c; c++)
-        number = number * 31 + (unsigned char)*c;
-    return number;
+    static atomic_uint count;
+    return (unsigned)getpid() * 61 + atomic_fetch_add(&count, 1);
 }
 
 /* "/containers/<id><rest>" */
@@ -105,8 +105,8 @@ bool connect_to_foreign(stage *s)
     char name[64];
     char subnet[32];
     own_name(s, FOREIGN_NETWORK, name);
-    (void)snprintf(subnet, sizeof subnet, FOREIGN_SUBNET, own_number(s) % 256,
-                   own_number(s) / 256 % 32 * 8);
+    unsigned number = own_number();
+    (void)snprintf(subnet, sizeof subnet, FOREIGN_SUBNET, number % 256, number / 256 % 32 * 8);
     return real_foreign_network(name, subnet, s->foreign_network) &&
            on_network(s, s->foreign_network, "connect", target(s), NULL);
 }
