@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "descriptors.h"
+#include "kit/cleanup.h"
 #include "proxy.h"
 #include "serve.h"
 #include "start.h"
@@ -43,18 +44,20 @@ int cordon_proxy_main(int argc, char **argv)
 {
     const cordon_proxy_place place = {
         .look_up = cordon_lookup_system, .owner_fd = STDIN_FILENO, .locked = true};
-    cordon_proxy_options options;
+    cordon_autofree cordon_proxy_options *options = calloc(1, sizeof *options);
     cordon_err err = CORDON_ERR_INIT;
     if (cordon_start_check(argc, argv, environ, &err) != 0)
         return fail(CORDON_PROXY_EXIT_USAGE, &err);
-    if (confine(&err) != 0)
+    if (!options)
+        (void)CORDON_FAIL(&err, CORDON_ERR_NOMEM, "no memory for the policy");
+    if (!options || confine(&err) != 0)
         return fail(CORDON_PROXY_EXIT_SYSTEM, &err);
-    if (cordon_start_read(STDIN_FILENO, POLICY_MS, &options, &err) != 0)
+    if (cordon_start_read(STDIN_FILENO, POLICY_MS, options, &err) != 0)
         return fail(err.code == CORDON_ERR_NOMEM || err.code == CORDON_ERR_SYSTEM
                         ? CORDON_PROXY_EXIT_SYSTEM
                         : CORDON_PROXY_EXIT_USAGE,
                     &err);
-    if (cordon_proxy_serve(&options, &place, &err) != 0)
+    if (cordon_proxy_serve(options, &place, &err) != 0)
         return fail(CORDON_PROXY_EXIT_SYSTEM, &err);
     return CORDON_PROXY_EXIT_OK;
 }

@@ -148,27 +148,38 @@ static void note_code(cordon_proxy_options *options, const void *bytes, size_t l
     }
 }
 
-int cordon_proxy_options_read(const void *bytes, size_t length, cordon_proxy_options *ret_options,
-                              cordon_err *err)
+static int read_fields(cordon_proxy_options *options, cordon_frame_reader *reader, cordon_err *err)
 {
-    cordon_proxy_options options = {0};
-    cordon_frame_reader reader;
     cordon_frame_field field;
     bool seen[OPTION_COUNT] = {false};
-    if (length > CORDON_PROXY_POLICY_MAX)
-        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "a policy of %zu bytes", length);
-    if (cordon_frame_open(&reader, CORDON_PROXY_MAGIC_POLICY, bytes, length, cordon_frame_unkeyed,
-                          err) != 0)
-        return -1;
-    while (cordon_frame_next(&reader, &field)) {
-        if (option_take(&options, &field, seen, err) != 0)
+    while (cordon_frame_next(reader, &field)) {
+        if (option_take(options, &field, seen, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         if (!seen[i] && !option_rows[i].optional)
             return CORDON_FAIL(err, CORDON_ERR_CONFIG, "%s is missing", option_rows[i].name);
     }
-    note_code(&options, bytes, length);
-    *ret_options = options;
+    return 0;
+}
+
+int cordon_proxy_options_read(const void *bytes, size_t length, cordon_proxy_options *ret_options,
+                              cordon_err *err)
+{
+    cordon_frame_reader reader;
+    if (length > CORDON_PROXY_POLICY_MAX)
+        return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "a policy of %zu bytes", length);
+    /* Not on the stack, whose pages would stay for as long as the proxy runs. */
+    cordon_autofree cordon_proxy_options *options = calloc(1, sizeof *options);
+    if (!options)
+        return CORDON_FAIL(err, CORDON_ERR_NOMEM, "no memory for the policy");
+    if (cordon_frame_open(&reader, CORDON_PROXY_MAGIC_POLICY, bytes, length, cordon_frame_unkeyed,
+                          err) != 0 ||
+        read_fields(options, &reader, err) != 0)
+        return -1;
+    note_code(options, bytes, length);
+    memcpy(ret_options, options,
+           offsetof(cordon_proxy_options, policy.hosts) +
+               options->policy.count * sizeof options->policy.hosts[0]);
     return 0;
 }

@@ -29,7 +29,6 @@
 typedef struct cordon_proxy_options {
     char code[2 * CORDON_PROXY_CODE_BYTES + 1];
     cordon_address listen;
-    cordon_policy policy;
     int64_t head_ms;
     int64_t connect_ms;
     int64_t hello_ms;
@@ -38,11 +37,14 @@ typedef struct cordon_proxy_options {
     int64_t max_tunnel_bytes;
     int64_t max_all_bytes;
     int64_t max_refusals;
+    cordon_policy policy; /* last, since most of it is unused room */
 } cordon_proxy_options;
 
 /*
  * Reads a whole POLICY frame; anything missing, repeated, unknown or out of its range is refused.
  *
+ * @param ret_options  what policy.hosts holds from policy.count on stays as it was, so that fresh
+ *                     memory costs no page for it
  * @return 0, or -1 with CONFIG or PROTOCOL and a message that names the field
  */
 int cordon_proxy_options_read(const void *bytes, size_t length, cordon_proxy_options *ret_options,

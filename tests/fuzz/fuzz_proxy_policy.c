@@ -80,11 +80,13 @@ static void check_numbers(const cordon_proxy_options *options)
 static bool same(const cordon_proxy_options *a, const cordon_proxy_options *b)
 {
     return strcmp(a->code, b->code) == 0 && memcmp(&a->listen, &b->listen, sizeof a->listen) == 0 &&
-           memcmp(&a->policy, &b->policy, sizeof a->policy) == 0 && a->head_ms == b->head_ms &&
-           a->connect_ms == b->connect_ms && a->hello_ms == b->hello_ms &&
-           a->idle_ms == b->idle_ms && a->max_tunnels == b->max_tunnels &&
-           a->max_tunnel_bytes == b->max_tunnel_bytes && a->max_all_bytes == b->max_all_bytes &&
-           a->max_refusals == b->max_refusals;
+           a->policy.count == b->policy.count &&
+           memcmp(a->policy.hosts, b->policy.hosts, a->policy.count * sizeof a->policy.hosts[0]) ==
+               0 &&
+           a->head_ms == b->head_ms && a->connect_ms == b->connect_ms &&
+           a->hello_ms == b->hello_ms && a->idle_ms == b->idle_ms &&
+           a->max_tunnels == b->max_tunnels && a->max_tunnel_bytes == b->max_tunnel_bytes &&
+           a->max_all_bytes == b->max_all_bytes && a->max_refusals == b->max_refusals;
 }
 
 /* The first `length` bytes on a stream that ends there; it never waits, since a pipe takes all. */
