@@ -2,6 +2,8 @@
 /*
  * The table behind reason.h.
  */
+#include <stddef.h>
+
 #include "reason.h"
 
 /* rule NULL: the one that gave the addresses; by NULL: not the end of a tunnel. */
@@ -14,7 +16,7 @@ typedef struct reason_row {
 } reason_row;
 
 static const reason_row reason_rows[CORDON_REASON_COUNT] = {
-    [CORDON_REASON_NONE] = {0, "none", "nothing is wrong"},
+    [CORDON_REASON_NONE] = {0, "none", "nothing is wrong", .rule = NULL},
     [CORDON_REASON_MALFORMED] = {400, "malformed_request", "the request is not HTTP/1.1",
                                  .rule = "request"},
     [CORDON_REASON_BARE_LINE_END] = {400, "bare_line_end", "a line does not end in CR LF",
@@ -58,13 +60,16 @@ static const reason_row reason_rows[CORDON_REASON_COUNT] = {
                                   .rule = "limit"},
     [CORDON_REASON_REFUSAL_LIMIT] = {503, "refusal_limit", "too many attempts were refused",
                                      .rule = "limit"},
-    [CORDON_REASON_UNRESOLVABLE] = {502, "unresolvable", "the host name does not resolve"},
+    [CORDON_REASON_UNRESOLVABLE] = {502, "unresolvable", "the host name does not resolve",
+                                    .rule = NULL},
     [CORDON_REASON_RESOLVE_TIMEOUT] = {504, "resolve_timeout",
-                                       "the host name look-up took too long"},
+                                       "the host name look-up took too long", .rule = NULL},
     [CORDON_REASON_ADDRESS_NOT_PUBLIC] = {502, "address_not_public",
-                                          "the host resolves to no public address"},
-    [CORDON_REASON_CONNECT_FAILED] = {502, "connect_failed", "the host can't be reached"},
-    [CORDON_REASON_CONNECT_TIMEOUT] = {504, "connect_timeout", "the host did not answer in time"},
+                                          "the host resolves to no public address", .rule = NULL},
+    [CORDON_REASON_CONNECT_FAILED] = {502, "connect_failed", "the host can't be reached",
+                                      .rule = NULL},
+    [CORDON_REASON_CONNECT_TIMEOUT] = {504, "connect_timeout", "the host did not answer in time",
+                                       .rule = NULL},
     [CORDON_REASON_NO_RESOURCES] = {503, "no_resources",
                                     "the proxy is out of descriptors or memory", .rule = "limit"},
     [CORDON_REASON_NOT_TLS] = {0, "not_tls", "the tunnel does not begin with TLS",
