@@ -19,6 +19,7 @@ typedef enum cordon_event_action {
     CORDON_EVENT_CREATE,
     CORDON_EVENT_INIT,
     CORDON_EVENT_ATTACH,
+    CORDON_EVENT_DETACH, /* of a client that had attached */
     CORDON_EVENT_START,
     CORDON_EVENT_DIE, /* exit_code is known */
     CORDON_EVENT_CLEANUP,

@@ -21,7 +21,11 @@ enum {
     WATCH_KEEPER = 2,
 };
 
-/* What may happen to a container of the run, and how often. */
+/*
+ * What may happen to a container of the run, and how often. Docker may tell of our own attachment's
+ * end, if it sees that before the container's; another's end is the end of an attachment that has
+ * been counted.
+ */
 typedef enum watch_rule {
     WATCH_NEVER = 0,
     WATCH_ALWAYS,       /* a part of what we do, or of a natural end */
@@ -43,6 +47,7 @@ static const watch_rule container_rules[] = {
     [CORDON_EVENT_RENAME] = WATCH_NEVER,      [CORDON_EVENT_EXEC] = WATCH_NEVER,
     [CORDON_EVENT_COPY] = WATCH_NEVER,        [CORDON_EVENT_PAUSE] = WATCH_NEVER,
     [CORDON_EVENT_UNPAUSE] = WATCH_NEVER,     [CORDON_EVENT_RESTART] = WATCH_NEVER,
+    [CORDON_EVENT_DETACH] = WATCH_ALWAYS,
 };
 
 int cordon_watch_open(cordon_watch *watch, const cordon_engine_ops *ops, void *impl,
@@ -243,6 +248,7 @@ static bool watch_past_allows(const cordon_watch *watch, cordon_watch_past *past
     case CORDON_EVENT_DIE:
     case CORDON_EVENT_CLEANUP:
     case CORDON_EVENT_STOP:
+    case CORDON_EVENT_DETACH:
     case CORDON_EVENT_REMOVE:
     case CORDON_EVENT_DISCONNECT:
         return true;

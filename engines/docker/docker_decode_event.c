@@ -13,6 +13,7 @@ static const struct {
 } actions[] = {
     {"create", CORDON_EVENT_CREATE},
     {"attach", CORDON_EVENT_ATTACH},
+    {"detach", CORDON_EVENT_DETACH},
     {"start", CORDON_EVENT_START},
     {"die", CORDON_EVENT_DIE},
     {"kill", CORDON_EVENT_KILL},

@@ -408,6 +408,7 @@ static void foreign_actions_are_never_expected_ones(void)
         {"rename", CORDON_EVENT_RENAME},
         {"pause", CORDON_EVENT_PAUSE},
         {"oom", CORDON_EVENT_OOM},
+        {"detach", CORDON_EVENT_DETACH},
         {"starting", CORDON_EVENT_OTHER},
         {"START", CORDON_EVENT_OTHER},
         {"", CORDON_EVENT_OTHER},
