@@ -23,6 +23,7 @@ typedef struct cordon_cli_context {
 extern const cordon_cli_verb cordon_cli_verb_run;
 extern const cordon_cli_verb cordon_cli_verb_probe;
 extern const cordon_cli_verb cordon_cli_verb_plan;
+extern const cordon_cli_verb cordon_cli_verb_egress;
 extern const cordon_cli_verb cordon_cli_verb_doctor;
 extern const cordon_cli_verb cordon_cli_verb_image;
 extern const cordon_cli_verb cordon_cli_verb_config;

@@ -185,8 +185,24 @@ static void take_option(parse *p, const char *word)
         take_value(p, option, inlined);
 }
 
+static void take_file(parse *p, const char *word)
+{
+    cordon_cli_files *files = &p->options->files;
+    if (files->count == CORDON_CLI_FILES_MAX)
+        PARSE_FAIL(p, "%s: one too many; at most %d at a time", CORDON_QUOTE(word),
+                   CORDON_CLI_FILES_MAX);
+    else if (word[0] == '\0')
+        PARSE_FAIL(p, "an operand is empty; see \"cordon %s --help\"", p->verb->name);
+    else
+        files->items[files->count++] = word;
+}
+
 static void take_operand(parse *p, const char *word)
 {
+    if (p->verb->takes == CORDON_CLI_TAKES_FILES) {
+        take_file(p, word);
+        return;
+    }
     bool dash = p->verb->takes == CORDON_CLI_TAKES_ARGV && strcmp(word, "-") == 0;
     bool words = p->verb->takes == CORDON_CLI_TAKES_WORDS;
     if ((p->verb->takes == CORDON_CLI_TAKES_WORD || words || dash) && !p->options->word)

@@ -22,6 +22,14 @@ typedef struct cordon_cli_list {
     size_t count;
 } cordon_cli_list;
 
+/* Most operands of a verb that takes many. */
+#define CORDON_CLI_FILES_MAX 256
+
+typedef struct cordon_cli_files {
+    const char *items[CORDON_CLI_FILES_MAX];
+    size_t count;
+} cordon_cli_files;
+
 /* Every value that some verb takes; NULL, 0 and false are "not given". Strings borrow argv. */
 typedef struct cordon_cli_options {
     const char *vendor;
@@ -47,6 +55,8 @@ typedef struct cordon_cli_options {
     bool help;
     const char *from;
     bool unused;
+    bool follow;
+    cordon_cli_files files;  /* the operands of a verb that takes many */
     const char *word;        /* the first operand of a verb that takes words */
     const char *operand;     /* the second */
     const char *const *argv; /* what stands after "--", untouched; NULL when there is no "--" */
@@ -90,6 +100,7 @@ typedef enum cordon_cli_takes {
     CORDON_CLI_TAKES_NOTHING = 1,
     CORDON_CLI_TAKES_WORD,  /* at most one operand */
     CORDON_CLI_TAKES_WORDS, /* at most two */
+    CORDON_CLI_TAKES_FILES, /* any number, a lone "-" among them */
     CORDON_CLI_TAKES_ARGV,  /* everything after "--"; before it a lone "-" as the word */
 } cordon_cli_takes;
 

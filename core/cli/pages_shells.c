@@ -65,6 +65,8 @@ static int zsh_operands(const cordon_cli_verb *verb, cordon_buf *out, cordon_err
     const char *word = NULL;
     if (verb->takes == CORDON_CLI_TAKES_ARGV)
         return cordon_buf_append_text(out, "            '*::command:_normal'\n        ;;\n", err);
+    if (verb->takes == CORDON_CLI_TAKES_FILES)
+        return cordon_buf_append_text(out, "            '*:file:_files'\n        ;;\n", err);
     if (!cordon_cli_pages_word(verb, 0))
         return cordon_buf_append_text(out, "            '--help[short help]'\n        ;;\n", err);
     for (size_t i = 0; (word = cordon_cli_pages_word(verb, i)) != NULL; i++) {

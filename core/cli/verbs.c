@@ -10,11 +10,17 @@ const char *const cordon_cli_phase_words[] = {"planning", "questions", "review",
                                               "execute",  "fix",       NULL};
 
 const cordon_cli_verb *const cordon_cli_verbs[] = {
-    &cordon_cli_verb_run,     &cordon_cli_verb_probe,
-    &cordon_cli_verb_plan,    &cordon_cli_verb_image,
-    &cordon_cli_verb_doctor,  &cordon_cli_verb_config,
-    &cordon_cli_verb_gc,      &cordon_cli_verb_explain,
-    &cordon_cli_verb_version, NULL,
+    &cordon_cli_verb_run,
+    &cordon_cli_verb_probe,
+    &cordon_cli_verb_plan,
+    &cordon_cli_verb_image,
+    &cordon_cli_verb_doctor,
+    &cordon_cli_verb_config,
+    &cordon_cli_verb_egress,
+    &cordon_cli_verb_gc,
+    &cordon_cli_verb_explain,
+    &cordon_cli_verb_version,
+    NULL,
 };
 
 const cordon_cli_verb *cordon_cli_verb_find(const char *name)
