@@ -179,18 +179,89 @@ static void check_egress(const outcome *o, const char *list, const char *by, con
     TEST_RECORDF(got >= at_least, "%s of %s in %s: %lld", key, name, list, (long long)got);
 }
 
+/* The rule of an entry of egress.LIST, and its first address where `address` is not NULL. */
+static void check_rule(const outcome *o, const char *list, const char *by, const char *name,
+                       const char *rule, const char *address)
+{
+    cordon_json entries;
+    cordon_json addresses;
+    cordon_err ignored = CORDON_ERR_INIT;
+    const char *got = "";
+    const char *first = "";
+    if (!CHECK(json_find(o->receipt, list, &entries)))
+        return;
+    for (cordon_json_iter it = cordon_json_iterate(entries); cordon_json_next(&it);) {
+        const char *has = NULL;
+        cordon_json_string text = {0};
+        if (cordon_json_need_string(it.value, by, &has, &ignored) != 0 || strcmp(has, name) != 0 ||
+            cordon_json_need_string(it.value, "rule", &got, &ignored) != 0 ||
+            cordon_json_need_array(it.value, "addresses", &addresses, &ignored) != 0)
+            continue;
+        cordon_json_iter at = cordon_json_iterate(addresses);
+        if (cordon_json_next(&at) && cordon_json_as_string(at.value, &text, &ignored) == 0)
+            first = text.text;
+    }
+    CHECK_STR(got, rule);
+    if (address)
+        CHECK_STR(first, address);
+}
+
+/* `cordon egress` of the same person. */
+static bool start_egress(const char *const *words, child *ret_child)
+{
+    char state[256];
+    char home[256];
+    (void)snprintf(state, sizeof state, "XDG_STATE_HOME=%s", real_path("state-0"));
+    (void)snprintf(home, sizeof home, "HOME=%s", real_path("home"));
+    const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", home, state, "TZ=UTC",
+                                       NULL};
+    return child_start(&(child_spec){.argv = words, .environment = environment}, ret_child);
+}
+
+/* Whoever follows sees every kind of event, and the end of the run as the end. */
+static void check_followed(child *follower)
+{
+    if (!CHECK(child_finish(follower, REAL_PATIENCE_MS)))
+        return;
+    const char *text = cordon_buf_text(&follower->out);
+    CHECK_INT(follower->status, 0);
+    CHECK_STR(cordon_buf_text(&follower->err), "");
+    CHECK_CONTAINS(text, " allowed  one.corp.test:443  upstream pinned  ");
+    CHECK_CONTAINS(text, " denied   other.test:443  host not_pinned\n");
+    CHECK_CONTAINS(text, " denied   down.corp.test:443  upstream connect_failed  ");
+    CHECK_CONTAINS(text, " closed   one.corp.test:443  upstream  ");
+    CHECK_CONTAINS(text, "client_closed by client");
+}
+
+static void check_table(const char *receipt)
+{
+    cordon_auto(child) table = {.out_fd = -1, .err_fd = -1};
+    if (!start_egress(WORDS(CORDON_PROGRAM, "egress", receipt), &table) ||
+        !CHECK(child_finish(&table, REAL_PATIENCE_MS)))
+        return;
+    const char *text = cordon_buf_text(&table.out);
+    CHECK_INT(table.status, 0);
+    CHECK_CONTAINS(text, "RUN       VERDICT  TARGET");
+    CHECK_CONTAINS(text, "  allowed  one.corp.test:443   upstream  ");
+    CHECK_CONTAINS(text, "  denied   other.test:443      host      ");
+    CHECK_CONTAINS(text, "1 receipt: ");
+}
+
 static void UX4_real_clients_go_through_and_the_receipt_counts_them_and_what_was_refused(void)
 {
     char command[128];
     cordon_auto(child) server = {.out_fd = -1, .err_fd = -1};
     cordon_auto(running) r = {.process = {.out_fd = -1, .err_fd = -1}};
     cordon_auto(outcome) o = {.process = {.out_fd = -1, .err_fd = -1}};
+    cordon_auto(child) follower = {.out_fd = -1, .err_fd = -1};
+    char dialled[64];
     int64_t bytes = (int64_t)kibibytes() << 10;
     (void)snprintf(command, sizeof command, "echo $HTTPS_PROXY; exec sleep %s", real_marker());
     if (!start_server(&server) || !define_vendor() ||
         !cordon_start(&(call){.argv = SHELL(command), .options = WORDS("--vendor", "clients")}, &r))
         return;
-    if (CHECK(child_hear(&r.process, "http://", REAL_PATIENCE_MS)))
+    if (CHECK(child_hear(&r.process, "http://", REAL_PATIENCE_MS)) &&
+        start_egress(WORDS(CORDON_PROGRAM, "egress", "--follow"), &follower))
         run_clients(&r);
     (void)kill(r.process.pid, SIGINT);
     if (!cordon_end(&r, &o))
@@ -202,6 +273,13 @@ static void UX4_real_clients_go_through_and_the_receipt_counts_them_and_what_was
     check_egress(&o, "egress.allowed", "host", "two.corp.test", "tunnels", 1);
     check_egress(&o, "egress.denied", "target", "other.test:443", "count", 1);
     check_egress(&o, "egress.denied", "target", "down.corp.test:443", "count", 1);
+    (void)snprintf(dialled, sizeof dialled, "%s:%d", real_variable("CORDON_TEST_UPSTREAM_ADDR"),
+                   SERVER_PORT);
+    check_rule(&o, "egress.allowed", "host", "one.corp.test", "upstream", dialled);
+    check_rule(&o, "egress.denied", "target", "other.test:443", "host", NULL);
+    check_rule(&o, "egress.denied", "target", "down.corp.test:443", "upstream", NULL);
+    check_followed(&follower);
+    check_table(r.receipt_path);
     EXPECT_NOTHING_LEFT(&o);
 }
 
