@@ -14,12 +14,15 @@
 /* Most words of one step's command. */
 #define STEP_WORDS_MAX 256
 
-/* What the reader says of the text is the user's to correct. */
-static int steps_wrong(cordon_err *err)
+/* What the reader says of the text is the user's to correct, in the file that is named. */
+static int steps_wrong(const cordon_cli_options *options, cordon_err *err)
 {
-    if (err->code == CORDON_ERR_PROTOCOL)
-        err->code = CORDON_ERR_CONFIG;
-    cordon_err_wrap(err, "--steps");
+    cordon_err why = *err;
+    if (why.code == CORDON_ERR_PROTOCOL) {
+        *err = (cordon_err)CORDON_ERR_INIT;
+        cordon_err_set(err, CORDON_ERR_CONFIG, 0, "%s; correct the file", why.message);
+    }
+    cordon_err_wrap(err, "--steps: %s", CORDON_QUOTE(options->steps));
     return -1;
 }
 
@@ -56,8 +59,10 @@ int cordon_cli_steps_read(const cordon_cli_context *context, const cordon_cli_op
     if (read_text(context, options, ret_text, err) != 0)
         return -1;
     if (ret_text->length > CORDON_PROMPT_MAX)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "--steps: more than %d bytes",
-                           CORDON_PROMPT_MAX);
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "--steps: %s: more than %d bytes; put what is long into files of the "
+                           "worktree",
+                           CORDON_QUOTE(options->steps), CORDON_PROMPT_MAX);
     return 0;
 }
 
@@ -151,15 +156,16 @@ int cordon_cli_steps_make(const cordon_cli_options *options, cordon_cli_session 
     if (cordon_json_parse(session->prompt.data, session->prompt.length, CORDON_PROMPT_MAX, 0, &doc,
                           err) != 0 ||
         cordon_json_as_array(cordon_json_root(doc), &list, err) != 0)
-        return steps_wrong(err);
+        return steps_wrong(options, err);
     size_t count = cordon_json_count(cordon_json_root(doc));
     if (count < 1 || count > CORDON_STEPS_MAX)
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG, "--steps: %zu steps; there may be 1 to %d",
-                           count, CORDON_STEPS_MAX);
+        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
+                           "--steps: %s: %zu steps, and there may be 1 to %d; correct the file",
+                           CORDON_QUOTE(options->steps), count, CORDON_STEPS_MAX);
     for (cordon_json_iter it = cordon_json_iterate(list.value); cordon_json_next(&it);) {
         if (make_step(it.value, &maker, &session->commands[session->command_count], err) != 0) {
             cordon_err_wrap(err, "step %zu", session->command_count + 1);
-            return steps_wrong(err);
+            return steps_wrong(options, err);
         }
         session->command_count++;
     }
