@@ -293,3 +293,16 @@ void cordon_images_free(cordon_image *images)
 {
     free(images);
 }
+
+void cordon_image_lock_describe(const cordon_config *config, cordon_image_lock_info *ret_info)
+{
+    *ret_info = (cordon_image_lock_info){.path = ""};
+    if (cordon_handle_check(CORDON_HANDLE_CONFIG, config, NULL) != 0)
+        return;
+    *ret_info = (cordon_image_lock_info){
+        .path = config->lock.path != NULL ? config->lock.path : "",
+        .present = config->lock.present,
+        .required = config->lock.required,
+        .entries = config->lock.count,
+    };
+}

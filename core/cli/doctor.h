@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "cordon/cordon.h"
+#include "cordon/image.h"
 #include "kit/buf.h"
 #include "kit/error.h"
 
@@ -59,6 +60,22 @@ const char *cordon_cli_doctor_engine_next(const cordon_err *failure);
  */
 void cordon_cli_doctor_runtime(cordon_cli_doctor *doctor, const cordon_engine_info *info,
                                bool accepted);
+
+/* The configuration was not read because of the lock file of images. */
+bool cordon_cli_doctor_is_lock(const cordon_err *failure);
+/* The next step then; static text. */
+const char *cordon_cli_doctor_lock_next(const cordon_err *failure);
+
+/* Whether there is a lock file of images, and has to be. */
+void cordon_cli_doctor_lock(cordon_cli_doctor *doctor, const cordon_image_lock_info *info);
+
+/*
+ * Where there is one: what it means for the images of this name on the engine that was asked.
+ * row     what it pins there; NULL: nothing
+ * pinned  the configuration has a pin of that name, too
+ */
+void cordon_cli_doctor_locked(cordon_cli_doctor *doctor, const char *name, const cordon_image *row,
+                              bool pinned);
 
 /* What this kernel and this user can do: Landlock, user namespaces, subordinate ids, journal. */
 void cordon_cli_doctor_host(cordon_cli_doctor *doctor, const cordon_host *host);

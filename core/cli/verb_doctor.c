@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "cordon/gc.h"
+#include "cordon/image.h"
 #include "doctor.h"
 #include "kit/cleanup.h"
 #include "kit/jsonr.h"
@@ -37,6 +38,9 @@ typedef struct examination {
     cordon_config *config;
     cordon_json_doc *effective; /* the configuration in force */
     cordon_engine *engine;
+    cordon_image_lock_info lock;
+    cordon_image *images; /* made or pinned, as the engine has them */
+    size_t image_count;
     bool allows_unenforced;
     bool allows_unread;
 } examination;
@@ -53,7 +57,8 @@ static void examine_file(const examination *e, const char *check, const char *fi
         return;
     if (access(file, F_OK) != 0 && errno == ENOENT)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, check, "", "%s: none", file);
-    else if (cordon_configure(&alone, NULL, NULL, &config, &err) != 0)
+    else if (cordon_configure(&alone, NULL, NULL, &config, &err) != 0 &&
+             !cordon_cli_doctor_is_lock(&err)) /* which has a line of its own */
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, check, "correct it", "%s",
                               err.message);
     else
@@ -80,13 +85,22 @@ static void examine_config(examination *e)
     cordon_err err = CORDON_ERR_INIT;
     examine_file(e, "system config", e->context->host.system_config);
     examine_file(e, "user config", e->context->host.user_config);
-    if (cordon_configure(&e->context->host, e->options->config, NULL, &e->config, &err) != 0 ||
-        read_effective(e, &err) != 0)
+    if (cordon_configure(&e->context->host, e->options->config, NULL, &e->config, &err) != 0 &&
+        cordon_cli_doctor_is_lock(&err)) {
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "images.lock",
+                              cordon_cli_doctor_lock_next(&err), "%s", err.message);
+        return;
+    }
+    if (err.code != CORDON_OK || read_effective(e, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "configuration", "correct it", "%s",
                               err.message);
     else if (e->options->config)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "--config", "", "%s: read, trusted",
                               e->options->config);
+    if (!e->effective)
+        return;
+    cordon_image_lock_describe(e->config, &e->lock);
+    cordon_cli_doctor_lock(e->doctor, &e->lock);
 }
 
 /* Whether something listens at a unix endpoint. @return 0 or errno */
@@ -211,6 +225,16 @@ static int plan_image(const examination *e, const char *pin, cordon_err *err)
     return cordon_invocation_plan_json(session.invocation, session.commands[0], &json, err);
 }
 
+/* What the lock pins under this name. */
+static const cordon_image *locked_row(const examination *e, const char *name)
+{
+    for (size_t i = 0; i < e->image_count; i++) {
+        if (strcmp(e->images[i].name, name) == 0 && strcmp(e->images[i].pinned_by, "lock") == 0)
+            return &e->images[i];
+    }
+    return NULL;
+}
+
 static void examine_image(const examination *e, const char *name, const char *pin)
 {
     cordon_err err = CORDON_ERR_INIT;
@@ -223,7 +247,7 @@ static void examine_image(const examination *e, const char *name, const char *pi
             "images.%s is not pinned; `cordon run` needs one, `cordon probe` none", name);
     else if (!pin)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "image", "",
-                              "images.%s is not pinned; this release does not use it", name);
+                              "images.%s is not pinned; only that agent needs it", name);
     else if (plan_image(e, pin, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "image",
                               "load it into the engine, or correct the pin", "images.%s: %s", name,
@@ -242,15 +266,26 @@ static int examine_pins(const examination *e, cordon_err *err)
         cordon_json_string pin;
         if (cordon_json_as_string(item.value, &pin, err) != 0)
             return -1;
-        examine_image(e, item.key, pin.has == CORDON_JSON_PRESENT ? pin.text : NULL);
+        bool pinned = pin.has == CORDON_JSON_PRESENT;
+        if (e->lock.present)
+            cordon_cli_doctor_locked(e->doctor, item.key, locked_row(e, item.key), pinned);
+        else
+            examine_image(e, item.key, pinned ? pin.text : NULL);
     }
     return 0;
 }
 
-static void examine_images(const examination *e)
+static void examine_images(examination *e)
 {
     cordon_err err = CORDON_ERR_INIT;
-    if (e->effective && e->engine && examine_pins(e, &err) != 0)
+    if (!e->effective || !e->engine)
+        return;
+    if (e->lock.present &&
+        cordon_images_list(e->engine, e->config, CORDON_CLI_OPEN_MS, e->context->signal_fd,
+                           &e->images, &e->image_count, &err) != 0)
+        cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "images.lock",
+                              "cordon image ls says more", "%s", err.message);
+    else if (examine_pins(e, &err) != 0)
         cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_FAIL, "image", "report this", "%s",
                               err.message);
 }
@@ -302,6 +337,7 @@ static int doctor_verb(const cordon_cli_context *context, const cordon_cli_optio
     examine_engine(&e);
     examine_images(&e);
     int rc = print_findings(&e, &err);
+    cordon_images_free(e.images);
     cordon_engine_free(e.engine);
     cordon_json_free(e.effective);
     cordon_config_free(e.config);
@@ -315,8 +351,8 @@ const cordon_cli_verb cordon_cli_verb_doctor = {
     .operands = "",
     .summary = "say whether a run would work here, and if not, the next step",
     .about = "Looks at the configuration files, the engines in the order in which they are tried,\n"
-             "what the chosen one can enforce, the pinned images, and what this kernel and user\n"
-             "can do. Changes nothing. Exit status 1 when a line says FAIL.\n",
+             "what the chosen one can enforce, the pinned images and their lock, and what this\n"
+             "kernel and user can do. Changes nothing. Exit status 1 when a line says FAIL.\n",
     .takes = CORDON_CLI_TAKES_NOTHING,
     .options = doctor_options,
     .option_count = CORDON_CLI_COUNT(doctor_options),

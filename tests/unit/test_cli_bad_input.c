@@ -316,6 +316,35 @@ static void doctor_gives_the_next_step_for_what_is_wrong(void)
     }
 }
 
+/* What is wrong with the lock of images has a line of its own, in which the next step fits it. */
+static void doctor_tells_what_is_wrong_with_the_lock_of_images(void)
+{
+    cordon_cleanup(sandbox_leave) sandbox box;
+    static const char *const words[] = {"doctor", "--config", "a.conf", NULL};
+    static const struct {
+        const char *lock;
+        mode_t mode;
+        const char *fact;
+        const char *next;
+    } rows[] = {
+        {NULL, 0, "is named by images_lock and is not there", "-> make it: cordon image pin NAME"},
+        {"{", 0600, "image lock ", "-> mend it, or move it away and pin anew"},
+        {"{\"cordon_images\":1,\"images\":[]}", 0666, "image lock ",
+         "-> look at what is in it, then make it yours alone"},
+        {"{\"cordon_images\":1,\"images\":[]}", 0600, "read, trusted, 0 pins", ""},
+    };
+    REQUIRE(sandbox_enter(&box) && write_file("a.conf", "images_lock = \"file\";\n", 0600));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cordon_cleanup(spoken_clear) spoken said;
+        REQUIRE(!rows[i].lock || write_file("file", rows[i].lock, rows[i].mode));
+        REQUIRE(run(&box, "DOCKER_HOST=unix:///nonexistent/d.sock", words, &said));
+        CHECK_INT(said.status, 1);
+        CHECK_CONTAINS(cordon_buf_text(&said.out), "images.lock");
+        CHECK_CONTAINS(cordon_buf_text(&said.out), rows[i].fact);
+        CHECK_CONTAINS(cordon_buf_text(&said.out), rows[i].next);
+    }
+}
+
 static void a_probe_without_an_engine_still_reports_in_json(void)
 {
     cordon_cleanup(sandbox_leave) sandbox box;
@@ -382,5 +411,6 @@ CORDON_TEST_MAIN("cli_bad_input", TEST(a_slip_is_answered_with_the_word_that_was
                  TEST(every_other_verb_fails_in_json_with_a_code),
                  TEST(the_files_of_the_configuration_are_one_object),
                  TEST(doctor_gives_the_next_step_for_what_is_wrong),
+                 TEST(doctor_tells_what_is_wrong_with_the_lock_of_images),
                  TEST(a_probe_without_an_engine_still_reports_in_json),
                  TEST(help_and_version_need_nothing))

@@ -41,6 +41,22 @@ typedef struct cordon_image {
     bool current;
 } cordon_image;
 
+/*
+ * The lock file of images as the configuration was read with it.
+ * path      borrowed from the configuration; "" where there is no place for one
+ * required  the configuration names it, so that a run without it is refused
+ * entries   for engines of all kinds
+ */
+typedef struct cordon_image_lock_info {
+    const char *path;
+    bool present;
+    bool required;
+    size_t entries;
+} cordon_image_lock_info;
+
+CORDON_PUBLIC void cordon_image_lock_describe(const cordon_config *config,
+                                              cordon_image_lock_info *ret_info);
+
 /* What Cordon made on this engine, and what is pinned for it. cordon_images_free frees the list. */
 CORDON_PUBLIC int cordon_images_list(cordon_engine *engine, const cordon_config *config,
                                      int64_t budget_ms, int cancel_fd, cordon_image **ret_images,
