@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "address.h"
@@ -29,10 +30,21 @@ static void write_texts_of(cordon_jsonw *json, const char *key, cordon_texts tex
 
 /* --- Plan --- */
 
+/* Names end in digits that each run has of its own: two plans of the same must be the same. */
+static void write_name(cordon_jsonw *json, const char *name)
+{
+    char text[CORDON_NAME_SIZE + 1];
+    const char *dash = strrchr(name, '-');
+    size_t length = dash != NULL ? (size_t)(dash - name) + 1 : 0;
+
+    (void)snprintf(text, sizeof(text), "%.*s*", (int)length, name);
+    cordon_jsonw_string(json, "name", text);
+}
+
 static void write_network(cordon_jsonw *json, const char *key, const cordon_network_spec *spec)
 {
     cordon_jsonw_begin_object(json, key);
-    cordon_jsonw_string(json, "name", spec->name);
+    write_name(json, spec->name);
     cordon_jsonw_string(json, "subnet", spec->subnet);
     cordon_jsonw_bool(json, "internal", spec->internal);
     cordon_jsonw_bool(json, "host_address", !spec->no_gateway);
@@ -56,7 +68,7 @@ static void write_mounts(cordon_jsonw *json, const cordon_container_spec *spec)
 static void write_container(cordon_jsonw *json, const char *key, const cordon_container_spec *spec)
 {
     cordon_jsonw_begin_object(json, key);
-    cordon_jsonw_string(json, "name", spec->name);
+    write_name(json, spec->name);
     cordon_jsonw_string(json, "image", spec->image_id);
     write_texts_of(json, "entrypoint", spec->entrypoint);
     write_texts_of(json, "command", spec->command);
@@ -127,7 +139,7 @@ static int write_plan(const cordon_run *run, cordon_buf *text, cordon_err *err)
     cordon_jsonw_init(&json, text);
     cordon_jsonw_begin_object(&json, NULL);
     cordon_jsonw_i64(&json, "plan", 1);
-    cordon_jsonw_string(&json, "invocation", invocation->owner.invocation);
+    cordon_jsonw_string(&json, "invocation", "*");
     cordon_jsonw_string(&json, "engine", invocation->engine->name);
     cordon_jsonw_string(&json, "vendor", invocation->policy->vendor->name);
     cordon_jsonw_string(&json, "phase", invocation->policy->phase->name);

@@ -77,14 +77,19 @@ static int prepare_all_images(cordon_run *run, bool load, cordon_err *err)
     return 0;
 }
 
-/* A first choice, so that a plan can be shown; the engine may have no room there. */
-static int prepare_first_blocks(cordon_run *run, cordon_err *err)
+/*
+ * A first choice, so that a plan can be shown; the engine may have no room there. A plan that is
+ * only shown begins with the range's first block, so that two of the same are the same.
+ */
+static int prepare_first_blocks(cordon_run *run, bool shown, cordon_err *err)
 {
     const cordon_network_config *config = &run->invocation->config->network;
     cordon_range range;
 
-    if (cordon_range_parse(config->range, config->prefix, &range, err) != 0 ||
-        cordon_random_bytes(&run->first_block, sizeof(run->first_block), err) != 0)
+    if (cordon_range_parse(config->range, config->prefix, &range, err) != 0)
+        return -1;
+    run->first_block = 0;
+    if (!shown && cordon_random_bytes(&run->first_block, sizeof(run->first_block), err) != 0)
         return -1;
     for (int role = CORDON_ROLE_VENDOR_NETWORK; role <= CORDON_ROLE_EGRESS_NETWORK; role++) {
         char subnet[CORDON_SUBNET_SIZE];
@@ -102,5 +107,5 @@ int cordon_run_prepare(cordon_run *run, bool load, cordon_err *err)
         cordon_run_keep_worktree(run, load, err) != 0)
         return -1;
     cordon_run_plan(run);
-    return prepare_first_blocks(run, err);
+    return prepare_first_blocks(run, !load, err);
 }

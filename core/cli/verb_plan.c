@@ -55,9 +55,11 @@ const cordon_cli_verb cordon_cli_verb_plan = {
     .name = "plan",
     .operands = "[-- COMMAND [ARGUMENT...]]",
     .summary = "show what `run` would create, check and allow; touches nothing",
-    .about = "Resolves configuration, engine, image and worktree exactly as `cordon run` does and\n"
-             "prints the plan that a run would be held to. Without a command it is the plan of\n"
-             "`cordon probe`. Nothing is created and nothing is changed.\n",
+    .about =
+        "Resolves configuration, engine, image and worktree exactly as `cordon run` does and\n"
+        "prints the plan that a run would be held to. Without a command it is the plan of\n"
+        "`cordon probe`. Nothing is created and nothing is changed. What each run has of its own\n"
+        "stands as *, and addresses are examples, so that two plans can be compared by diff.\n",
     .takes = CORDON_CLI_TAKES_ARGV,
     .options = plan_options,
     .option_count = CORDON_CLI_COUNT(plan_options),

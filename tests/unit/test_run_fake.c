@@ -309,6 +309,8 @@ static void a_plan_changes_nothing(void)
         REQUIRE_OK(fake_run_open(&run, &models[i]) ? 0 : -1, run.err);
         REQUIRE_OK(cordon_invocation_plan_json(run.invocation, run.command, &json, &run.err),
                    run.err);
+        CHECK_CONTAINS(json, "\"plan\":1,\"invocation\":\"*\"");
+        CHECK_CONTAINS(json, "\"name\":\"cordon-step-*\"");
         CHECK_INT(fake_engine_count(run.fake, FAKE_IMAGE_LOAD, NULL), 0);
         CHECK_INT(fake_engine_count(run.fake, FAKE_NETWORK_CREATE, NULL), 0);
         CHECK_INT(fake_engine_count(run.fake, FAKE_CONTAINER_CREATE, NULL), 0);
@@ -319,8 +321,24 @@ static void a_plan_changes_nothing(void)
     }
 }
 
-CORDON_TEST_MAIN("run_fake", TEST(every_model_carries_a_run_through),
-                 TEST(the_order_of_calls_is_the_designs),
+static bool plan_of(char **ret_json)
+{
+    cordon_auto(fake_run) run = {0};
+    return fake_run_open(&run, &models[0]) &&
+           cordon_invocation_plan_json(run.invocation, run.command, ret_json, &run.err) == 0;
+}
+
+/* Also with other numbers, names and blocks: what is compared is what is planned. */
+static void two_plans_of_the_same_are_the_same(void)
+{
+    cordon_autofree char *first = NULL;
+    cordon_autofree char *second = NULL;
+    REQUIRE(plan_of(&first) && plan_of(&second));
+    CHECK_STR(first, second);
+}
+
+CORDON_TEST_MAIN("run_fake", TEST(two_plans_of_the_same_are_the_same),
+                 TEST(every_model_carries_a_run_through), TEST(the_order_of_calls_is_the_designs),
                  TEST(everything_is_looked_at_twice_before_the_release),
                  TEST(the_release_carries_the_approved_argv_and_nothing_else),
                  TEST(without_a_writing_phase_the_worktree_is_not_writable),

@@ -238,7 +238,11 @@ CORDON_PUBLIC int cordon_invocation_secret(cordon_invocation *invocation, const 
                                            const char *value, size_t length,
                                            cordon_err *err) CORDON_CHECK;
 
-/* What a run would create, check and allow, as JSON; asks the engine, changes nothing. */
+/*
+ * What a run would create, check and allow, as JSON; asks the engine, changes nothing. What each
+ * run has of its own - its number, also in names - is "*", and addresses are those of the range's
+ * first block, so that two plans differ where what they plan does.
+ */
 CORDON_PUBLIC int cordon_invocation_plan_json(cordon_invocation *invocation,
                                               const cordon_command *command, char **ret_json,
                                               cordon_err *err) CORDON_CHECK;
