@@ -167,7 +167,7 @@ static void on_bulk(load *l, operation *op)
     ssize_t in = 1;
     ssize_t out = 1;
     for (int i = 0; i < TURN && (in > 0 || out > 0); i++) {
-        in = recv(op->fd, l->bytes, 1 << 20, MSG_TRUNC | MSG_DONTWAIT);
+        in = recv(op->fd, NULL, 1 << 20, MSG_TRUNC | MSG_DONTWAIT);
         out = send(op->fd, l->bytes, sizeof l->bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
         l->done += in > 0 ? (uint64_t)in : 0;
         l->done += out > 0 ? (uint64_t)out : 0;

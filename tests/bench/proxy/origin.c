@@ -129,7 +129,7 @@ static bool pump(origin *o, int fd)
     ssize_t got = 1;
     ssize_t put_bytes = 1;
     for (int i = 0; i < TURN && (got > 0 || put_bytes > 0); i++) {
-        got = recv(fd, o->bytes, 1 << 20, MSG_TRUNC | MSG_DONTWAIT);
+        got = recv(fd, NULL, 1 << 20, MSG_TRUNC | MSG_DONTWAIT);
         put_bytes = send(fd, o->bytes, sizeof o->bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EPIPE))
             return false;
