@@ -126,11 +126,8 @@ int cordon_config_check_pin(const char *text, cordon_err *err)
     "\"unix:///absolute/path\", \"tcp://host:port\" or \"ssh://user@host/path/of/socket\""
 #define FORM_FILE "the path of a PEM file"
 
-static const cordon_choice kinds[] = {
 #define KIND_CHOICE(kind, name) {name, CORDON_ENGINE_##kind},
-    CORDON_ENGINE_KINDS(KIND_CHOICE)
-#undef KIND_CHOICE
-        {NULL, 0}};
+static const cordon_choice kinds[] = {CORDON_ENGINE_KINDS(KIND_CHOICE){NULL, 0}};
 
 static const cordon_choice runner_networks[] = {
     {"none", CORDON_RUNNER_NETWORK_NONE},
