@@ -18,11 +18,9 @@
 
 /* How many blocks are tried before a run gives up to find a free one. */
 #define MAKE_SUBNET_TRIES 24
-/* A daemon that needs longer for one create is broken; the run's own deadline is above it. */
-#define MAKE_CREATE_MS 180000
-#define MAKE_READY_MS  30000
-#define MAKE_REPORT_MS 30000
-#define MAKE_READ_SIZE 16384
+#define MAKE_READY_MS     30000
+#define MAKE_REPORT_MS    30000
+#define MAKE_READ_SIZE    16384
 
 /* The step's branch tells the proxy's that the vendor network is there, or will never be. */
 typedef struct make_meeting {
@@ -44,7 +42,6 @@ int cordon_make_planned(cordon_run *run, cordon_role role, cordon_err *err)
                                err) != 0)
         return -1;
     run->made[role].asked = true;
-    run->made[role].doubted = false;
     return 0;
 }
 
@@ -68,7 +65,7 @@ int cordon_make_created(cordon_run *run, cordon_role role, const char *id, int r
     if (id == NULL) {
         if (result != 0) {
             run->made[role].asked = !make_was_declined(err->code);
-            run->made[role].doubted = err->code == CORDON_ERR_ENGINE;
+            run->made[role].doubted |= err->code == CORDON_ERR_ENGINE;
         }
         return result;
     }
@@ -101,7 +98,7 @@ static int make_network_once(cordon_run *run, cordon_role role, cordon_network_f
                              cordon_err *err)
 {
     cordon_autofree char *id = NULL;
-    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_CREATE_MS);
+    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, CORDON_MAKE_CREATE_MS);
     int result;
 
     if (cordon_make_planned(run, role, err) != 0)
@@ -159,19 +156,6 @@ static int make_network(cordon_run *run, cordon_role role, unsigned slot, cordon
 
 /* --- Containers --- */
 
-static int make_container(cordon_run *run, cordon_role role, cordon_err *err)
-{
-    const cordon_container_spec *spec = cordon_plan_container(&run->plan, role);
-    cordon_deadline dl = cordon_deadline_clamp_ms(run->dl, MAKE_CREATE_MS);
-    cordon_autofree char *id = NULL;
-    int result;
-
-    if (cordon_make_planned(run, role, err) != 0)
-        return -1;
-    result = run->ops->container_create(run->impl, spec, dl, &id, err);
-    return cordon_make_created(run, role, id, result, err);
-}
-
 static char *make_own_id(cordon_run_ids *ids, cordon_role role)
 {
     if (role == CORDON_ROLE_STEP)
@@ -222,7 +206,7 @@ int cordon_make_start(cordon_run *run, cordon_role role, unsigned slot, unsigned
 {
     const char *id;
 
-    if (make_container(run, role, err) != 0)
+    if (cordon_make_container(run, role, err) != 0)
         return make_refuse_warning(run, role, slot, err);
     if (make_check_container(run, role, slot, err) != 0)
         return -1;

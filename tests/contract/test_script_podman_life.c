@@ -75,7 +75,7 @@ static void EA6_not_running_is_a_conflict_whatever_status_it_has(void)
 #define STARTED INSPECT("2026-11-29T20:30:58.287909348Z")
 #define WAIT    ON_ID "/wait?condition=stopped&condition=exited&interval=5ms"
 
-static void EA1_only_a_number_from_0_to_255_is_an_exit_status(void)
+static void EA1_CP4_only_a_number_from_0_to_255_is_an_exit_status(void)
 {
     static const struct {
         const char *body;
@@ -476,7 +476,7 @@ static void serving_is_podman_system_service_for_ever(void)
 CORDON_TEST_MAIN(
     "script_podman_life", TEST(EA2_a_start_that_did_not_happen_is_no_start),
     TEST(EA6_not_running_is_a_conflict_whatever_status_it_has),
-    TEST(EA1_only_a_number_from_0_to_255_is_an_exit_status),
+    TEST(EA1_CP4_only_a_number_from_0_to_255_is_an_exit_status),
     TEST(EA2_a_container_that_never_started_has_no_exit_status),
     TEST(EA1_a_wait_that_hangs_ends_at_its_deadline), TEST(a_container_of_another_id_is_not_ours),
     TEST(a_container_is_set_up_once_or_was_already),

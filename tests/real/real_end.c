@@ -13,7 +13,7 @@
 #define DEAF                                                                                       \
     SHELL("trap '' TERM; (trap '' TERM; sleep $0) & echo ready; sleep $0; sleep $0", real_marker())
 
-static void a_deadline_ends_a_tree_that_ignores_term(void)
+static void LC2_LC3_a_deadline_ends_a_tree_that_ignores_term(void)
 {
     cordon_auto(outcome) o = {0};
     if (!cordon_call(&(call){.argv = DEAF, .options = WORDS("--deadline", "4s")}, &o))
@@ -90,7 +90,7 @@ static void a_cancel_while_the_command_runs(int signal_number)
     CHECK(!real_process_left());
 }
 
-static void an_interrupt_is_130(void)
+static void LC3_an_interrupt_is_130(void)
 {
     a_cancel_while_the_command_runs(SIGINT);
 }
@@ -109,7 +109,7 @@ static bool can_limit_memory(void)
     return (real.facts.can & CORDON_CAN_LIMIT_MEMORY) != 0;
 }
 
-static void more_memory_than_allowed_is_oom_and_not_137_by_itself(void)
+static void LC3_more_memory_than_allowed_is_oom_and_not_137_by_itself(void)
 {
     cordon_auto(outcome) o = {0};
     if (!cordon_call(
@@ -124,16 +124,24 @@ static void more_memory_than_allowed_is_oom_and_not_137_by_itself(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
-static void a_command_that_kills_itself_is_not_oom(void)
+static void LC3_a_command_that_kills_itself_is_not_oom(void)
 {
     cordon_auto(outcome) o = {0};
     if (cordon_call(&(call){.argv = SHELL("kill -KILL $$"), .limits = SMALL}, &o))
         EXPECT_EXITED(&o, 137);
 }
 
+/* The number of a kill, and nobody killed it: told apart by the receipt. */
+static void LC3_a_command_that_exits_with_137_has_exited(void)
+{
+    cordon_auto(outcome) o = {0};
+    if (cordon_call(&(call){.argv = SHELL("exit 137"), .limits = SMALL}, &o))
+        EXPECT_EXITED(&o, 137);
+}
+
 /* --- Readers ---------------------------------------------------------------------------------- */
 
-static void a_reader_that_stalls_stops_no_deadline(void)
+static void OT5_a_reader_that_stalls_stops_no_deadline(void)
 {
     int ends[2];
     cordon_auto(outcome) o = {0};
@@ -176,7 +184,7 @@ static void a_flood_of_what_is_slow_to_read_stops_no_deadline(void)
 }
 
 /* Like `cordon run ... | head -c 0`: no SIGPIPE before everything is removed. */
-static void a_reader_that_leaves_cancels_the_run(void)
+static void LC6_a_reader_that_leaves_cancels_the_run(void)
 {
     int ends[2];
     cordon_auto(outcome) o = {0};
@@ -209,11 +217,13 @@ static void limits_that_cannot_be_held_are_refused(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
-REAL_MAIN("end", TEST(a_deadline_ends_a_tree_that_ignores_term),
+REAL_MAIN("end", TEST(LC2_LC3_a_deadline_ends_a_tree_that_ignores_term),
           TEST(a_deadline_lets_a_command_say_goodbye), TEST(a_cancel_at_any_moment_leaves_nothing),
-          TEST(an_interrupt_is_130), TEST(a_termination_is_143),
-          TEST(more_memory_than_allowed_is_oom_and_not_137_by_itself),
-          TEST(a_command_that_kills_itself_is_not_oom),
-          TEST(a_reader_that_stalls_stops_no_deadline),
+          TEST(LC3_an_interrupt_is_130), TEST(a_termination_is_143),
+          TEST(LC3_more_memory_than_allowed_is_oom_and_not_137_by_itself),
+          TEST(LC3_a_command_that_kills_itself_is_not_oom),
+          TEST(LC3_a_command_that_exits_with_137_has_exited),
+          TEST(OT5_a_reader_that_stalls_stops_no_deadline),
           TEST(a_flood_of_what_is_slow_to_read_stops_no_deadline),
-          TEST(a_reader_that_leaves_cancels_the_run), TEST(limits_that_cannot_be_held_are_refused))
+          TEST(LC6_a_reader_that_leaves_cancels_the_run),
+          TEST(limits_that_cannot_be_held_are_refused))

@@ -441,7 +441,7 @@ static void drop_decoys(const decoys *d)
     CHECK(real_objects(&real.baseline));
 }
 
-static void a_call_that_fails_ends_in_a_true_result_and_nothing_is_left(void)
+static void LC4_a_call_that_fails_ends_in_a_true_result_and_nothing_is_left(void)
 {
     static range all;
     decoys d;
@@ -456,4 +456,4 @@ static void a_call_that_fails_ends_in_a_true_result_and_nothing_is_left(void)
     drop_decoys(&d);
 }
 
-REAL_MAIN("fault", TEST(a_call_that_fails_ends_in_a_true_result_and_nothing_is_left))
+REAL_MAIN("fault", TEST(LC4_a_call_that_fails_ends_in_a_true_result_and_nothing_is_left))

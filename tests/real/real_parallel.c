@@ -120,7 +120,7 @@ static void SL4_six_at_once_are_apart_and_all_are_cleaned_up(void)
 }
 
 /* Two blocks are room for one run. The second is told what to do, and the first goes on. */
-static void a_run_without_room_is_refused_its_network(void)
+static void CS1_a_run_without_room_is_refused_its_network(void)
 {
     static const char *const narrow = "network: { range = \"10.214.77.0/28\"; prefix = 29; };\n";
     cordon_auto(running) r;
@@ -158,5 +158,5 @@ static void a_subnet_that_is_taken_is_passed_over(void)
 }
 
 REAL_MAIN("parallel", TEST(SL4_six_at_once_are_apart_and_all_are_cleaned_up),
-          TEST(a_run_without_room_is_refused_its_network),
+          TEST(CS1_a_run_without_room_is_refused_its_network),
           TEST(a_subnet_that_is_taken_is_passed_over))

@@ -47,7 +47,7 @@ static void a_signal_of_its_own_is_a_status(void)
 }
 
 /* Bytes that nobody may take for text, frames, lines or terminal control, both ways at once. */
-static void binary_output_is_exact_and_apart(void)
+static void OT2_binary_output_is_exact_and_apart(void)
 {
     const char *script = "i=0; while [ $i -lt 16 ]; do"
                          " yes \"$(printf '\\001\\000\\000\\377\\r\\033[2J')\" | head -c 65536;"
@@ -69,7 +69,7 @@ static void binary_output_is_exact_and_apart(void)
     CHECK_INT(wrong, 0);
 }
 
-static void beyond_the_limit_output_is_cut_and_said_so(void)
+static void OT4_beyond_the_limit_output_is_cut_and_said_so(void)
 {
     cordon_auto(outcome) o = {0};
     if (!cordon_call(&(call){.argv = SHELL("yes | head -c 3145728; echo last >&2; exit 3"),
@@ -347,8 +347,8 @@ static void a_good_run_says_nothing_of_its_own(void)
 }
 
 REAL_MAIN("run", TEST(every_status_and_all_of_a_short_output),
-          TEST(a_signal_of_its_own_is_a_status), TEST(binary_output_is_exact_and_apart),
-          TEST(beyond_the_limit_output_is_cut_and_said_so), TEST(a_slow_reader_gets_every_byte),
+          TEST(a_signal_of_its_own_is_a_status), TEST(OT2_binary_output_is_exact_and_apart),
+          TEST(OT4_beyond_the_limit_output_is_cut_and_said_so), TEST(a_slow_reader_gets_every_byte),
           TEST(output_that_looks_like_the_gates_word_is_output),
           TEST(LC1_standard_input_is_empty_whatever_ours_is),
           TEST(UX1_arguments_arrive_byte_for_byte),

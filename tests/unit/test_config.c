@@ -139,7 +139,7 @@ static void every_key_is_read_exactly(void)
 }
 
 /* Good single values: text of the limits group, and what memory, cpus and deadline become. */
-static void sizes_times_and_cpus_are_exact(void)
+static void CP1_sizes_times_and_cpus_are_exact(void)
 {
     static const struct {
         const char *text;
@@ -371,7 +371,7 @@ static void the_shipped_file_documents_every_key(void)
 }
 
 CORDON_TEST_MAIN("config", TEST(a_machine_without_files_works), TEST(every_key_is_read_exactly),
-                 TEST(sizes_times_and_cpus_are_exact),
+                 TEST(CP1_sizes_times_and_cpus_are_exact),
                  TEST(a_long_argument_is_taken_and_a_longer_one_refused),
                  TEST(later_files_override_key_by_key_and_lists_as_a_whole),
                  TEST(a_missing_explicit_file_is_an_error),

@@ -300,12 +300,12 @@ static void check_bad(const bad_text *table, size_t count)
 
 #define CHECK_BAD(table) check_bad((table), sizeof(table) / sizeof((table)[0]))
 
-static void wrong_values_name_line_key_and_form(void)
+static void CP1_CP2_wrong_values_name_line_key_and_form(void)
 {
     CHECK_BAD(bad_values);
 }
 
-static void unknown_and_repeated_keys_are_named(void)
+static void CP2_unknown_and_repeated_keys_are_named(void)
 {
     CHECK_BAD(bad_keys);
 }
@@ -356,7 +356,7 @@ static void too_many_settings_or_items_are_refused(void)
     free(text);
 }
 
-CORDON_TEST_MAIN("config_refused", TEST(wrong_values_name_line_key_and_form),
-                 TEST(unknown_and_repeated_keys_are_named), TEST(wrong_engines_are_named),
+CORDON_TEST_MAIN("config_refused", TEST(CP1_CP2_wrong_values_name_line_key_and_form),
+                 TEST(CP2_unknown_and_repeated_keys_are_named), TEST(wrong_engines_are_named),
                  TEST(wrong_pins_runners_and_networks_are_named), TEST(wrong_syntax_names_its_line),
                  TEST(a_nul_in_the_text_is_refused), TEST(too_many_settings_or_items_are_refused))

@@ -68,7 +68,7 @@ static void changed_images_show_it(void)
     check_changes(IMAGE, "docker/20.10-image.json", changes, COUNT(changes));
 }
 
-static void exit_statuses_are_numbers_from_0_to_255(void)
+static void CP4_exit_statuses_are_numbers_from_0_to_255(void)
 {
     static const struct {
         const char *body;
@@ -341,7 +341,7 @@ static void lists_carry_ids_names_and_labels(void)
     CHECK_INT(empty.count, 0);
 }
 
-static void broken_lists_are_none(void)
+static void CP3_broken_lists_are_none(void)
 {
     static const char *const bad[] = {"",
                                       "null",
@@ -451,12 +451,12 @@ static void broken_events_are_errors(void)
 }
 
 CORDON_TEST_MAIN("docker_answers", TEST(changed_networks_show_it), TEST(changed_images_show_it),
-                 TEST(exit_statuses_are_numbers_from_0_to_255),
+                 TEST(CP4_exit_statuses_are_numbers_from_0_to_255),
                  TEST(create_answers_hand_out_the_id_and_refuse_warnings),
                  TEST(a_load_is_judged_by_its_objects), TEST(error_bodies_are_quoted_printably),
                  TEST(a_daemon_is_described), TEST(a_lesser_daemon_can_less),
                  TEST(a_daemon_without_seccomp_or_linux_is_unsupported),
                  TEST(a_rootless_daemon_says_so), TEST(versions_are_read_and_podman_is_recognised),
                  TEST(api_versions_are_one_dot_something), TEST(lists_carry_ids_names_and_labels),
-                 TEST(broken_lists_are_none), TEST(recorded_events_are_told_apart),
+                 TEST(CP3_broken_lists_are_none), TEST(recorded_events_are_told_apart),
                  TEST(foreign_actions_are_never_expected_ones), TEST(broken_events_are_errors))

@@ -211,7 +211,7 @@ static void broken_answers_are_protocol_errors_and_indeterminate_for_changes(voi
     }
 }
 
-static void a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoint(void)
+static void LC4_a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoint(void)
 {
     SERVER(s, {.flags = UDSD_NEVER_ANSWER | UDSD_REPEAT});
     cordon_httpc_request request = get("/info");
@@ -224,7 +224,7 @@ static void a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoin
     CHECK(udsd_wait_count(s, 2));
 }
 
-static void an_endless_drip_does_not_move_the_deadline(void)
+static void LC4_an_endless_drip_does_not_move_the_deadline(void)
 {
     SERVER(s, {.raw = "HTTP/1.1 200 OK\r\n\r\n0123456789012345678901234567890123456789",
                .drip_bytes = 1,
@@ -234,6 +234,24 @@ static void an_endless_drip_does_not_move_the_deadline(void)
     CHECK_FAILS(
         cordon_httpc_call(client, &request, cordon_deadline_in_ms(100, -1), &response, &err), err,
         CORDON_ERR_TIMEOUT, "GET /info");
+}
+
+/* Half a head and then silence; chunks for ever. */
+static void LC4_half_a_head_is_a_timeout_and_chunks_for_ever_have_a_ceiling(void)
+{
+    SERVER(s, {.path = "/half", .raw = "HTTP/1.1 200 OK\r\nContent-", .flags = UDSD_HOLD},
+           {.path = "/chunks",
+            .raw = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFF\r\n",
+            .filler_bytes = UINT64_C(1) << 40});
+    cordon_httpc_request request = get("/half");
+    CHECK_FAILS(
+        cordon_httpc_call(client, &request, cordon_deadline_in_ms(100, -1), &response, &err), err,
+        CORDON_ERR_TIMEOUT, "GET /half: the deadline passed");
+    cordon_err_clear(&err);
+    request = get("/chunks");
+    CHECK_FAILS(cordon_httpc_call(client, &request, soon(), &response, &err), err,
+                CORDON_ERR_PROTOCOL, "the answer: more than the limit of 10000 bytes");
+    CHECK_CONTAINS(err.message, "GET /chunks");
 }
 
 static void an_expired_deadline_sends_nothing(void)
@@ -396,7 +414,7 @@ static void redirects_are_answers_like_others(void)
     CHECK_INT(udsd_count(s), 1);
 }
 
-static void dispositions_of_signals_are_left_alone(void)
+static void LC6_dispositions_of_signals_are_left_alone(void)
 {
     SERVER(s, {.flags = UDSD_CLOSE_UNREAD | UDSD_REPEAT});
     struct sigaction before;
@@ -425,11 +443,12 @@ CORDON_TEST_MAIN(
     TEST(one_connection_serves_many_calls), TEST(a_connection_that_died_idle_is_replaced),
     TEST(a_change_is_sent_once_and_its_lost_answer_is_indeterminate),
     TEST(broken_answers_are_protocol_errors_and_indeterminate_for_changes),
-    TEST(a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoint),
-    TEST(an_endless_drip_does_not_move_the_deadline), TEST(an_expired_deadline_sends_nothing),
-    TEST(cancel_ends_a_call_that_waits),
+    TEST(LC4_a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoint),
+    TEST(LC4_an_endless_drip_does_not_move_the_deadline),
+    TEST(LC4_half_a_head_is_a_timeout_and_chunks_for_ever_have_a_ceiling),
+    TEST(an_expired_deadline_sends_nothing), TEST(cancel_ends_a_call_that_waits),
     TEST(unusable_requests_are_refused_before_anything_is_sent),
     TEST(a_large_body_is_streamed_from_its_source),
     TEST(a_source_that_fails_or_ends_early_ends_the_call),
     TEST(proxies_and_netrc_in_the_environment_are_ignored), TEST(redirects_are_answers_like_others),
-    TEST(dispositions_of_signals_are_left_alone), TEST(escaping_keeps_only_unreserved_bytes))
+    TEST(LC6_dispositions_of_signals_are_left_alone), TEST(escaping_keeps_only_unreserved_bytes))

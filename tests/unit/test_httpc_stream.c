@@ -241,7 +241,7 @@ static void bodies_that_break_are_errors_and_stay_errors(void)
     }
 }
 
-static void a_peer_that_has_gone_is_an_error_and_no_signal(void)
+static void LC6_a_peer_that_has_gone_is_an_error_and_no_signal(void)
 {
     SERVER(s, {.raw = "HTTP/1.1 101 UPGRADED\r\n\r\n", .flags = UDSD_CLOSE});
     static char block[65536];
@@ -271,7 +271,7 @@ static void a_peer_that_does_not_read_is_a_timeout(void)
         CORDON_ERR_TIMEOUT, "POST /containers/abc/attach");
 }
 
-static void no_answer_is_a_timeout_that_names_the_call(void)
+static void LC4_no_answer_is_a_timeout_that_names_the_call(void)
 {
     SERVER(s, {.flags = UDSD_NEVER_ANSWER});
     CHECK_FAILS(cordon_httpc_stream(client, &request, cordon_deadline_in_ms(50, -1), &response,
@@ -345,7 +345,8 @@ CORDON_TEST_MAIN(
     TEST(another_status_is_a_whole_answer_and_no_stream), TEST(an_error_body_has_its_ceiling),
     TEST(a_request_body_is_sent), TEST(heads_that_are_none_are_refused),
     TEST(bodies_that_break_are_errors_and_stay_errors),
-    TEST(a_peer_that_has_gone_is_an_error_and_no_signal),
-    TEST(a_peer_that_does_not_read_is_a_timeout), TEST(no_answer_is_a_timeout_that_names_the_call),
-    TEST(a_missing_socket_is_unreachable), TEST(cancel_ends_a_read_and_keeps_the_stream),
+    TEST(LC6_a_peer_that_has_gone_is_an_error_and_no_signal),
+    TEST(a_peer_that_does_not_read_is_a_timeout),
+    TEST(LC4_no_answer_is_a_timeout_that_names_the_call), TEST(a_missing_socket_is_unreachable),
+    TEST(cancel_ends_a_read_and_keeps_the_stream),
     TEST(sixty_four_mebibytes_pass_through_in_constant_memory), TEST(a_body_source_is_refused))

@@ -152,7 +152,7 @@ static void output_that_nobody_wants_is_counted(void)
 }
 
 /* A pipe takes 64 KiB by default; whatever it takes, the rest waits and nothing blocks. */
-static void a_stalled_reader_makes_bytes_wait_and_then_gets_all_of_them(void)
+static void OT5_a_stalled_reader_makes_bytes_wait_and_then_gets_all_of_them(void)
 {
     cordon_auto(rig) value = {.reader = -1, .writer = -1};
     cordon_autofree char *got = malloc(400000);
@@ -290,7 +290,7 @@ static bool gone(rig *value)
 }
 
 /* The process has the default disposition here: it would be dead if the signal came through. */
-static void a_reader_that_has_gone_does_not_kill_the_program(void)
+static void LC6_a_reader_that_has_gone_does_not_kill_the_program(void)
 {
     cordon_auto(rig) value = {.reader = -1, .writer = -1};
     struct sigaction action;
@@ -371,11 +371,11 @@ CORDON_TEST_MAIN("output", TEST(a_reader_gets_what_was_put),
                  TEST(past_the_quota_bytes_are_counted_and_dropped),
                  TEST(exactly_the_quota_is_not_truncated), TEST(stdout_and_stderr_share_one_quota),
                  TEST(output_that_nobody_wants_is_counted),
-                 TEST(a_stalled_reader_makes_bytes_wait_and_then_gets_all_of_them),
+                 TEST(OT5_a_stalled_reader_makes_bytes_wait_and_then_gets_all_of_them),
                  TEST(one_piece_more_than_the_watermark_still_fits),
                  TEST(a_stalled_socket_does_not_block), TEST(a_stalled_terminal_does_not_block),
                  TEST(the_descriptors_own_mode_is_left_alone),
-                 TEST(a_reader_that_has_gone_does_not_kill_the_program),
+                 TEST(LC6_a_reader_that_has_gone_does_not_kill_the_program),
                  TEST(what_comes_after_the_reader_has_gone_is_counted_and_dropped),
                  TEST(a_program_that_blocks_sigpipe_still_blocks_it_and_has_none_from_us),
                  TEST(somebody_elses_pending_sigpipe_stays_pending),

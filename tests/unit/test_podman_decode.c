@@ -421,7 +421,7 @@ static void an_end_with_137_may_have_been_for_lack_of_memory(void)
     CHECK_INT(five.oom_killed, CORDON_FACT_NO);
 }
 
-static void broken_json_is_no_answer(void)
+static void CP3_broken_json_is_no_answer(void)
 {
     static const char *const bad[] = {
         "",
@@ -458,4 +458,4 @@ CORDON_TEST_MAIN(
     TEST(a_value_of_the_wrong_type_fails_the_answer_and_names_its_path),
     TEST(a_missing_key_leaves_its_fact_unknown), TEST(hostile_settings_show_in_their_facts),
     TEST(an_overlay_is_the_image_mount_only_without_an_upper_layer),
-    TEST(an_end_with_137_may_have_been_for_lack_of_memory), TEST(broken_json_is_no_answer))
+    TEST(an_end_with_137_may_have_been_for_lack_of_memory), TEST(CP3_broken_json_is_no_answer))

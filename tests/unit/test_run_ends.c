@@ -214,7 +214,7 @@ static bool put_pipe(fake_run *run, bool reader, int *ret_reader)
     return reader || close(ends[0]) == 0;
 }
 
-static void a_reader_that_goes_away_ends_the_run(void)
+static void LC6_a_reader_that_goes_away_ends_the_run(void)
 {
     cordon_auto(fake_run) run = {0};
     cordon_autoclose int reader = -1;
@@ -229,7 +229,7 @@ static void a_reader_that_goes_away_ends_the_run(void)
     CHECK_INT(fake_engine_left(run.fake), 0);
 }
 
-static void a_reader_that_stalls_does_not_stop_the_deadline(void)
+static void OT5_a_reader_that_stalls_does_not_stop_the_deadline(void)
 {
     cordon_auto(fake_run) run = {0};
     cordon_autoclose int reader = -1;
@@ -482,8 +482,8 @@ CORDON_TEST_MAIN("run_ends", TEST(a_call_that_hangs_ends_at_the_deadline),
                  TEST(RL1_a_call_whose_answer_does_not_come_by_the_deadline_is_cleaned_up),
                  TEST(cancel_at_any_call_ends_the_run), TEST(cancel_does_not_stop_the_removal),
                  TEST(a_running_command_is_asked_and_then_killed),
-                 TEST(a_reader_that_goes_away_ends_the_run),
-                 TEST(a_reader_that_stalls_does_not_stop_the_deadline),
+                 TEST(LC6_a_reader_that_goes_away_ends_the_run),
+                 TEST(OT5_a_reader_that_stalls_does_not_stop_the_deadline),
                  TEST(what_others_do_to_our_objects_is_tampering),
                  TEST(without_its_events_nothing_goes_on), TEST(a_stream_that_ends_is_opened_again),
                  TEST(what_happened_in_a_gap_of_the_stream_is_told_again),

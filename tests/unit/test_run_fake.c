@@ -245,7 +245,7 @@ static void taken_subnets_are_skipped(void)
     check_clean(&run);
 }
 
-static void where_every_subnet_is_taken_the_run_says_so(void)
+static void CS1_where_every_subnet_is_taken_the_run_says_so(void)
 {
     cordon_auto(fake_run) run = {0};
     REQUIRE_OK(fake_run_open(&run, &(fake_run_options){.probe = true}) ? 0 : -1, run.err);
@@ -259,7 +259,7 @@ static void where_every_subnet_is_taken_the_run_says_so(void)
 
 /* --- Output --------------------------------------------------------------------------------- */
 
-static void output_beyond_its_bound_is_cut_and_the_run_goes_on(void)
+static void OT4_output_beyond_its_bound_is_cut_and_the_run_goes_on(void)
 {
     cordon_auto(fake_run) run = {0};
     cordon_autofree char *json = NULL;
@@ -343,7 +343,8 @@ CORDON_TEST_MAIN("run_fake", TEST(two_plans_of_the_same_are_the_same),
                  TEST(the_release_carries_the_approved_argv_and_nothing_else),
                  TEST(without_a_writing_phase_the_worktree_is_not_writable),
                  TEST(the_receipt_tells_what_was_used), TEST(the_guards_image_is_loaded_once),
-                 TEST(taken_subnets_are_skipped), TEST(where_every_subnet_is_taken_the_run_says_so),
-                 TEST(output_beyond_its_bound_is_cut_and_the_run_goes_on),
+                 TEST(taken_subnets_are_skipped),
+                 TEST(CS1_where_every_subnet_is_taken_the_run_says_so),
+                 TEST(OT4_output_beyond_its_bound_is_cut_and_the_run_goes_on),
                  TEST(a_run_without_readers_is_a_run), TEST(an_invocation_runs_once),
                  TEST(a_plan_changes_nothing))

@@ -38,7 +38,7 @@ static void clear(collected *c)
     cordon_buf_clear(&c->streams[2]);
 }
 
-static void every_cut_into_two_gives_the_same_two_streams(void)
+static void OT2_every_cut_into_two_gives_the_same_two_streams(void)
 {
     for (size_t cut = 0; cut <= GOOD_LENGTH; cut++) {
         cordon_cleanup(clear) collected c = start();
@@ -65,7 +65,7 @@ static void byte_by_byte_is_fine(void)
     CHECK_STR(cordon_buf_text(&c.streams[1]), "out+");
 }
 
-static void an_end_inside_a_header_or_payload_is_named_and_the_data_so_far_is_kept(void)
+static void OT2_an_end_inside_a_header_or_payload_is_named_and_the_data_so_far_is_kept(void)
 {
     for (size_t cut = 1; cut < GOOD_LENGTH; cut++) {
         cordon_cleanup(clear) collected c = start();
@@ -85,7 +85,7 @@ static void an_end_inside_a_header_or_payload_is_named_and_the_data_so_far_is_ke
     }
 }
 
-static void other_stream_ids_are_refused_with_their_place(void)
+static void OT2_other_stream_ids_are_refused_with_their_place(void)
 {
     static const unsigned char ids[] = {0, 3, 4, 'A', 255};
     for (size_t i = 0; i < sizeof ids; i++) {
@@ -106,7 +106,7 @@ static void other_stream_ids_are_refused_with_their_place(void)
     }
 }
 
-static void a_tty_s_raw_output_is_not_taken_for_frames(void)
+static void OT1_a_tty_s_raw_output_is_not_taken_for_frames(void)
 {
     cordon_cleanup(clear) collected c = start();
     cordon_stdcopy demux;
@@ -130,7 +130,7 @@ static void padding_must_be_zero(void)
     }
 }
 
-static void a_header_that_claims_4_GiB_is_streamed(void)
+static void OT1_a_header_that_claims_4_GiB_is_streamed(void)
 {
     cordon_cleanup(clear) collected c = start();
     cordon_stdcopy demux;
@@ -166,10 +166,10 @@ static void nothing_at_all_is_a_whole_stream(void)
     CHECK_OK(cordon_stdcopy_finish(&demux, &err), err);
 }
 
-CORDON_TEST_MAIN("stdcopy", TEST(every_cut_into_two_gives_the_same_two_streams),
+CORDON_TEST_MAIN("stdcopy", TEST(OT2_every_cut_into_two_gives_the_same_two_streams),
                  TEST(byte_by_byte_is_fine),
-                 TEST(an_end_inside_a_header_or_payload_is_named_and_the_data_so_far_is_kept),
-                 TEST(other_stream_ids_are_refused_with_their_place),
-                 TEST(a_tty_s_raw_output_is_not_taken_for_frames), TEST(padding_must_be_zero),
-                 TEST(a_header_that_claims_4_GiB_is_streamed), TEST(the_sink_s_refusal_ends_it),
+                 TEST(OT2_an_end_inside_a_header_or_payload_is_named_and_the_data_so_far_is_kept),
+                 TEST(OT2_other_stream_ids_are_refused_with_their_place),
+                 TEST(OT1_a_tty_s_raw_output_is_not_taken_for_frames), TEST(padding_must_be_zero),
+                 TEST(OT1_a_header_that_claims_4_GiB_is_streamed), TEST(the_sink_s_refusal_ends_it),
                  TEST(nothing_at_all_is_a_whole_stream))
