@@ -57,6 +57,9 @@ static const meaning meanings[] = {
      CORDON_ERR_UNSUPPORTED},
     {NULL, "is already used on the host or by another config", PODMAN_ON_NETWORK,
      CORDON_ERR_OVERLAP},
+    /* another container's interface went away while libpod looked whether the block is free: it
+       made nothing, and the next block is as good */
+    {NULL, "route ip+net: no such network interface", PODMAN_ON_NETWORK, CORDON_ERR_OVERLAP},
     /* bind sources: at create ("statfs /x: ..."), and by runc and crun at start */
     {"no such file or directory", "statfs ", PODMAN_ON_BINDS, CORDON_ERR_NOTFOUND},
     {NULL, "error mounting ", PODMAN_ON_BINDS, CORDON_ERR_NOTFOUND},

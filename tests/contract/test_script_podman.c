@@ -172,6 +172,8 @@ static void an_overlap_is_told_from_a_taken_name(void)
          CORDON_ERR_OVERLAP, "already used"},
         {409, FAILURE("network already exists", "network name n already used"), CORDON_ERR_CONFLICT,
          "n already used"},
+        {500, FAILURE("no such network interface", "route ip+net: no such network interface"),
+         CORDON_ERR_OVERLAP, "route ip+net"},
         {500, FAILURE("no such network interface", "no such network interface"), CORDON_ERR_ENGINE,
          "no such network interface"},
         {200, "{\"name\":\"n\"}", CORDON_ERR_INDETERMINATE, "id"},

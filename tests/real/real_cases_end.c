@@ -251,31 +251,18 @@ static void CS2_a_network_that_is_not_known_yet_is_asked_for_again_for_a_while(v
 
 /* --- Output ----------------------------------------------------------------------------------- */
 
-#define QUICK_TOGETHER 4
-
-static void quick_group(unsigned number)
+static void OT3_a_command_that_is_over_at_once_has_all_of_its_output(void)
 {
-    running runs[QUICK_TOGETHER];
-    for (size_t i = 0; i < QUICK_TOGETHER; i++) {
-        if (!cordon_start(&(call){.argv = SHELL("echo out; echo err >&2; echo last")}, &runs[i]))
-            return;
-    }
-    for (size_t i = 0; i < QUICK_TOGETHER; i++) {
+    unsigned count = survey_wants_all() ? 200 : 5;
+    for (unsigned i = 0; i < count; i++) {
         cordon_auto(outcome) o = {0};
-        if (!cordon_end(&runs[i], &o))
-            continue;
+        if (!cordon_call(&(call){.argv = SHELL("echo out; echo err >&2; echo last")}, &o))
+            return;
         EXPECT_EXITED(&o, 0);
         TEST_RECORDF(test_same(outcome_out(&o), "out\nlast\n") &&
                          test_same(outcome_err(&o), "err\n"),
-                     "run %u: \"%.60s\", \"%.200s\"", number, outcome_out(&o), outcome_err(&o));
+                     "run %u: \"%.60s\", \"%.200s\"", i, outcome_out(&o), outcome_err(&o));
     }
-}
-
-static void OT3_a_command_that_is_over_at_once_has_all_of_its_output(void)
-{
-    unsigned count = survey_wants_all() ? 200 : 8;
-    for (unsigned i = 0; i < count; i += QUICK_TOGETHER)
-        quick_group(i);
     EXPECT_NOTHING_LEFT(&(outcome){.receipt = NULL});
 }
 
