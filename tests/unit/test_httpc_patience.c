@@ -32,7 +32,7 @@ EVERYBODYS int clock_gettime(clockid_t clock, struct timespec *ret_time)
 
 static int shorter(int ms)
 {
-    return ms < 0 ? ms : (ms + FASTER - 1) / FASTER;
+    return ms <= 0 ? ms : ms / FASTER + 1;
 }
 
 EVERYBODYS int poll(struct pollfd *fds, nfds_t count, int ms)
