@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "address.h"
+#include "engine_names.h"
 #include "kit/hash.h"
 #include "kit/num.h"
-#include "ssh.h"
 #include "worktree_guard.h"
 #include "worktree_link.h"
 
@@ -282,8 +282,8 @@ static const cordon_key config_keys[] = {
      .type = CORDON_KEY_TEXT,
      AT(cordon_config, engine),
      .min = 1,
-     .max = 63,
-     .check = check_name,
+     .max = 135,
+     .check = cordon_name_check,
      .form = "\"auto\", or the name of an engine"},
     {.name = "engines",
      .type = CORDON_KEY_ITEMS,
@@ -388,13 +388,9 @@ static int finish_endpoint(const cordon_engine_config *engine, cordon_err *err)
     if (tls != (engine->tls_cert_file != NULL) || tls != (engine->tls_key_file != NULL))
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
                            "mutual TLS needs all of tls_ca, tls_cert and tls_key");
-    if (tls && cordon_address_socket_path(engine->endpoint))
+    if (tls && strncmp(engine->endpoint, "tcp://", strlen("tcp://")) != 0)
         return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "\"%s\" is a local socket, which has no TLS; remove the tls_ keys",
-                           CORDON_QUOTE(engine->endpoint));
-    if (tls && cordon_ssh_is_endpoint(engine->endpoint))
-        return CORDON_FAIL(err, CORDON_ERR_CONFIG,
-                           "an ssh:// endpoint has no TLS of its own; remove the tls_ keys");
+                           "only tcp:// has TLS of its own; remove the tls_ keys");
     return cordon_address_check(engine->endpoint, tls, err);
 }
 

@@ -2,7 +2,7 @@
 /*
  * From configuration and environment to the engines worth trying, in order.
  */
-#include "select.h"
+#include "select_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "engine_names.h"
 #include "kit/buf.h"
 #include "kit/near.h"
 #include "ssh.h"
@@ -21,29 +22,6 @@
 
 /* Where a message says that was looked. */
 #define LOOKED_MAX 2048
-
-typedef struct selection {
-    const cordon_config *config;
-    const cordon_select_env *env;
-    cordon_probe_fn *probe;
-    void *context;
-    char runtime_dir[512];
-    cordon_candidates found;
-    cordon_buf looked;
-} selection;
-
-/* What a candidate is made of; all borrowed. */
-typedef struct draft {
-    const char *name;
-    cordon_engine_kind kind;
-    const char *endpoint;
-    const char *tls_ca_file;
-    const char *tls_cert_file;
-    const char *tls_key_file;
-    const char *program;
-    const char *identity;
-    cordon_origin origin;
-} draft;
 
 /* --- Programs ------------------------------------------------------------------------------ */
 
@@ -94,6 +72,7 @@ static void clear_candidate(cordon_candidate *candidate)
     free(candidate->why);
     free(candidate->program);
     free(candidate->identity);
+    free(candidate->passed);
     *candidate = (cordon_candidate){0};
 }
 
@@ -110,7 +89,7 @@ static int copy_optional(const char *text, char **ret_text, cordon_err *err)
     return text ? cordon_text_copy(text, ret_text, err) : 0;
 }
 
-static int fill_candidate(cordon_candidate *candidate, const draft *from, const char *why,
+static int fill_candidate(cordon_candidate *candidate, const cordon_draft *from, const char *why,
                           cordon_err *err)
 {
     candidate->kind = from->kind;
@@ -122,13 +101,14 @@ static int fill_candidate(cordon_candidate *candidate, const draft *from, const 
         copy_optional(from->tls_cert_file, &candidate->tls_cert_file, err) < 0 ||
         copy_optional(from->tls_key_file, &candidate->tls_key_file, err) < 0 ||
         copy_optional(from->program, &candidate->program, err) < 0 ||
-        copy_optional(from->identity, &candidate->identity, err) < 0)
+        copy_optional(from->identity, &candidate->identity, err) < 0 ||
+        copy_optional(from->passed, &candidate->passed, err) < 0)
         return -1;
     return 0;
 }
 
-__attribute__((format(printf, 4, 5))) static int
-add_candidate(selection *s, const draft *from, cordon_err *err, const char *format, ...)
+int cordon_selection_add(cordon_selection *s, const cordon_draft *from, cordon_err *err,
+                         const char *format, ...)
 {
     char why[1024];
     va_list arguments;
@@ -150,7 +130,7 @@ add_candidate(selection *s, const draft *from, cordon_err *err, const char *form
                : 0;
 }
 
-static bool has_endpoint(const selection *s, const char *endpoint)
+static bool has_endpoint(const cordon_selection *s, const char *endpoint)
 {
     for (size_t i = 0; i < s->found.count; i++)
         if (s->found.items[i].endpoint && strcmp(s->found.items[i].endpoint, endpoint) == 0)
@@ -158,80 +138,29 @@ static bool has_endpoint(const selection *s, const char *endpoint)
     return false;
 }
 
-static draft from_config(const cordon_engine_config *engine, cordon_origin origin)
+/* How many are to be tried. */
+static size_t usable(const cordon_candidates *found)
 {
-    return (draft){.name = engine->name,
-                   .kind = (cordon_engine_kind)engine->kind,
-                   .endpoint = engine->endpoint,
-                   .tls_ca_file = engine->tls_ca_file,
-                   .tls_cert_file = engine->tls_cert_file,
-                   .tls_key_file = engine->tls_key_file,
-                   .origin = origin};
+    size_t count = 0;
+    for (size_t i = 0; i < found->count; i++)
+        count += found->items[i].passed == NULL;
+    return count;
 }
 
-static bool is_set(const char *text)
+static cordon_draft from_config(const cordon_engine_config *engine, cordon_origin origin)
+{
+    return (cordon_draft){.name = engine->name,
+                          .kind = (cordon_engine_kind)engine->kind,
+                          .endpoint = engine->endpoint,
+                          .tls_ca_file = engine->tls_ca_file,
+                          .tls_cert_file = engine->tls_cert_file,
+                          .tls_key_file = engine->tls_key_file,
+                          .origin = origin};
+}
+
+bool cordon_select_is_set(const char *text)
 {
     return text && text[0] != '\0';
-}
-
-/* --- Variables of the engines -------------------------------------------------------------- */
-
-static int check_variable(const char *variable, const char *endpoint, bool tls, cordon_err *err)
-{
-    if (cordon_address_check(endpoint, tls, err) == 0)
-        return 0;
-    cordon_err_wrap(err, "%s", variable);
-    return -1;
-}
-
-static int add_container_host(selection *s, cordon_err *err)
-{
-    const char *endpoint = s->env->container_host;
-    draft from = {.name = "podman",
-                  .kind = CORDON_ENGINE_PODMAN,
-                  .endpoint = endpoint,
-                  .origin = CORDON_ORIGIN_EXPLICIT};
-    if (check_variable("CONTAINER_HOST", endpoint, false, err) < 0)
-        return -1;
-    return add_candidate(s, &from, err, "CONTAINER_HOST=%s", CORDON_QUOTE(endpoint));
-}
-
-/* DOCKER_HOST over TCP with the files of DOCKER_CERT_PATH, by their fixed names. */
-static int add_docker_tls(selection *s, draft *from, cordon_err *err)
-{
-    static const char *const names[] = {"ca.pem", "cert.pem", "key.pem"};
-    char files[3][1024];
-    const char *folder = s->env->docker_certs;
-    if (!is_set(folder) || folder[0] != '/')
-        return CORDON_FAIL(
-            err, CORDON_ERR_CONFIG,
-            "DOCKER_TLS_VERIFY is set, but DOCKER_CERT_PATH is not the absolute path "
-            "of the folder with ca.pem, cert.pem and key.pem");
-    for (size_t i = 0; i < 3; i++) {
-        int length = snprintf(files[i], sizeof files[i], "%s/%s", folder, names[i]);
-        if (length < 0 || (size_t)length >= sizeof files[i])
-            return CORDON_FAIL(err, CORDON_ERR_CONFIG, "DOCKER_CERT_PATH is too long");
-    }
-    from->tls_ca_file = files[0];
-    from->tls_cert_file = files[1];
-    from->tls_key_file = files[2];
-    return add_candidate(s, from, err, "DOCKER_HOST=%s", CORDON_QUOTE(from->endpoint));
-}
-
-static int add_docker_host(selection *s, cordon_err *err)
-{
-    const char *endpoint = s->env->docker_host;
-    bool tls = is_set(s->env->docker_tls) && !cordon_address_socket_path(endpoint) &&
-               !cordon_ssh_is_endpoint(endpoint);
-    draft from = {.name = "docker",
-                  .kind = CORDON_ENGINE_DOCKER,
-                  .endpoint = endpoint,
-                  .origin = CORDON_ORIGIN_EXPLICIT};
-    if (check_variable("DOCKER_HOST", endpoint, tls, err) < 0)
-        return -1;
-    if (tls)
-        return add_docker_tls(s, &from, err);
-    return add_candidate(s, &from, err, "DOCKER_HOST=%s", CORDON_QUOTE(endpoint));
 }
 
 /* --- Automatic ----------------------------------------------------------------------------- */
@@ -241,26 +170,28 @@ static bool wanted(cordon_engine_kind kind, cordon_engine_kind only)
     return only == CORDON_ENGINE_UNKNOWN || kind == only;
 }
 
-static int add_configured(selection *s, cordon_engine_kind only, cordon_err *err)
+static int add_configured(cordon_selection *s, cordon_engine_kind only, cordon_err *err)
 {
     for (size_t i = 0; i < s->config->engines.count; i++) {
         const cordon_engine_config *engine = &s->config->engines.items[i];
-        draft from = from_config(engine, CORDON_ORIGIN_AUTO);
+        cordon_draft from = from_config(engine, CORDON_ORIGIN_AUTO);
         if (wanted(from.kind, only) &&
-            add_candidate(s, &from, err, "\"%s\" is in the configured list of engines",
-                          engine->name) < 0)
+            cordon_selection_add(s, &from, err, "\"%s\" is in the configured list of engines",
+                                 engine->name) < 0)
             return -1;
     }
     return 0;
 }
 
-static int note_looked(selection *s, const char *where, cordon_err *err)
+static int note_looked(cordon_selection *s, const char *where, cordon_err *err)
 {
     return cordon_buf_printf(&s->looked, err, "%s%s", s->looked.length > 0 ? ", " : "",
                              CORDON_QUOTE(where));
 }
 
-static int add_socket(selection *s, cordon_engine_kind kind, const char *path, cordon_err *err)
+/* passed: why it is not even looked for, or NULL. */
+static int add_socket(cordon_selection *s, cordon_engine_kind kind, const char *path,
+                      const char *passed, cordon_err *err)
 {
     char endpoint[1024];
     cordon_err ignored = CORDON_ERR_INIT;
@@ -268,79 +199,101 @@ static int add_socket(selection *s, cordon_engine_kind kind, const char *path, c
     if (length < 0 || (size_t)length >= sizeof endpoint ||
         cordon_address_check(endpoint, false, &ignored) < 0)
         return 0; /* a runtime folder that no socket can live in */
-    if (note_looked(s, path, err) < 0)
+    if (!passed && note_looked(s, path, err) < 0)
         return -1;
-    if (has_endpoint(s, endpoint) || !s->probe(s->context, CORDON_PROBE_SOCKET, path))
-        return 0;
-    draft from = {.name = cordon_engine_kind_name(kind),
-                  .kind = kind,
-                  .endpoint = endpoint,
-                  .origin = CORDON_ORIGIN_AUTO};
-    return add_candidate(s, &from, err, "%s exists", CORDON_QUOTE(path));
+    if (!passed && has_endpoint(s, endpoint))
+        passed = "stands in the order already";
+    if (!passed && !s->probe(s->context, CORDON_PROBE_SOCKET, path))
+        passed = "there is no such socket";
+    cordon_draft from = {.name = cordon_engine_kind_name(kind),
+                         .kind = kind,
+                         .endpoint = endpoint,
+                         .passed = passed,
+                         .origin = CORDON_ORIGIN_AUTO};
+    return passed ? cordon_selection_add(s, &from, err, "it is a well-known socket")
+                  : cordon_selection_add(s, &from, err, "%s exists", CORDON_QUOTE(path));
 }
 
-static int add_user_socket(selection *s, cordon_engine_kind kind, const char *name, cordon_err *err)
+static int add_user_socket(cordon_selection *s, cordon_engine_kind kind, const char *name,
+                           const char *passed, cordon_err *err)
 {
     char path[1024];
     if (s->runtime_dir[0] == '\0')
         return 0;
     (void)snprintf(path, sizeof path, "%s/%s", s->runtime_dir, name);
-    return add_socket(s, kind, path, err);
+    return add_socket(s, kind, path, passed, err);
 }
 
-static int add_sockets(selection *s, cordon_engine_kind only, cordon_err *err)
+static int add_podman_sockets(cordon_selection *s, cordon_err *err)
 {
-    if (wanted(CORDON_ENGINE_PODMAN, only) &&
-        add_user_socket(s, CORDON_ENGINE_PODMAN, "podman/podman.sock", err) < 0)
+    const char *passed = s->env->uid == 0 ? NULL : "it is root's";
+    if (add_user_socket(s, CORDON_ENGINE_PODMAN, "podman/podman.sock", NULL, err) < 0)
         return -1;
-    if (wanted(CORDON_ENGINE_PODMAN, only) && s->env->uid == 0 &&
-        add_socket(s, CORDON_ENGINE_PODMAN, PODMAN_SYSTEM_SOCKET, err) < 0)
-        return -1;
-    if (wanted(CORDON_ENGINE_DOCKER, only) &&
-        (add_socket(s, CORDON_ENGINE_DOCKER, DOCKER_SYSTEM_SOCKET, err) < 0 ||
-         add_user_socket(s, CORDON_ENGINE_DOCKER, "docker.sock", err) < 0))
-        return -1;
-    return 0;
+    return add_socket(s, CORDON_ENGINE_PODMAN, PODMAN_SYSTEM_SOCKET, passed, err);
 }
 
-static int add_service(selection *s, cordon_engine_kind only, cordon_err *err)
+/* Where Docker's own client is set to a context, it does not look at its sockets, nor do we. */
+static int add_docker_sockets(cordon_selection *s, cordon_err *err)
+{
+    bool set = false;
+    if (cordon_select_current(s, &set, err) < 0)
+        return -1;
+    const char *passed = set ? "Docker is set to its current context" : NULL;
+    if (add_socket(s, CORDON_ENGINE_DOCKER, DOCKER_SYSTEM_SOCKET, passed, err) < 0)
+        return -1;
+    return add_user_socket(s, CORDON_ENGINE_DOCKER, "docker.sock", passed, err);
+}
+
+static int add_sockets(cordon_selection *s, cordon_engine_kind only, cordon_err *err)
+{
+    if (wanted(CORDON_ENGINE_PODMAN, only) && add_podman_sockets(s, err) < 0)
+        return -1;
+    return wanted(CORDON_ENGINE_DOCKER, only) ? add_docker_sockets(s, err) : 0;
+}
+
+static int add_service(cordon_selection *s, cordon_engine_kind only, cordon_err *err)
 {
     cordon_autofree char *program = NULL;
     const char *name = s->config->podman_program;
-    if (s->config->podman_service != CORDON_PODMAN_SERVICE_AUTO ||
-        !wanted(CORDON_ENGINE_PODMAN, only))
+    bool never = s->config->podman_service != CORDON_PODMAN_SERVICE_AUTO;
+    cordon_draft from = {
+        .name = "podman", .kind = CORDON_ENGINE_PODMAN, .origin = CORDON_ORIGIN_AUTO};
+    if (!wanted(CORDON_ENGINE_PODMAN, only))
         return 0;
-    if (note_looked(s, name, err) < 0 ||
-        find_program(name, s->env->path, s->probe, s->context, &program, err) < 0)
+    if (!never && (note_looked(s, name, err) < 0 ||
+                   find_program(name, s->env->path, s->probe, s->context, &program, err) < 0))
         return -1;
+    from.program = program;
     if (!program)
-        return 0;
-    draft from = {.name = "podman",
-                  .kind = CORDON_ENGINE_PODMAN,
-                  .program = program,
-                  .origin = CORDON_ORIGIN_AUTO};
-    return add_candidate(s, &from, err, "%s is installed and can serve this run",
-                         CORDON_QUOTE(program));
+        from.passed = never ? "podman_service is \"never\"" : "there is no such program";
+    return program
+               ? cordon_selection_add(s, &from, err, "%s is installed and can serve this run",
+                                      CORDON_QUOTE(program))
+               : cordon_selection_add(s, &from, err, "%s could serve this run", CORDON_QUOTE(name));
 }
 
 /* All automatic candidates of a kind, or of every kind. */
-static int add_automatic(selection *s, cordon_engine_kind only, cordon_err *err)
+static int add_automatic(cordon_selection *s, cordon_engine_kind only, cordon_err *err)
 {
     if (add_configured(s, only, err) < 0 || add_sockets(s, only, err) < 0)
         return -1;
     return add_service(s, only, err);
 }
 
-static int select_automatic(selection *s, cordon_err *err)
+static int select_automatic(cordon_selection *s, cordon_err *err)
 {
-    if (is_set(s->env->container_host))
-        return add_container_host(s, err);
-    if (is_set(s->env->docker_host))
-        return add_docker_host(s, err);
-    if (add_automatic(s, CORDON_ENGINE_UNKNOWN, err) < 0)
-        return -1;
-    if (s->found.count > 0)
-        return 0;
+    if (cordon_select_has_variable(s, CORDON_ENGINE_PODMAN))
+        return cordon_select_variable(s, CORDON_ENGINE_PODMAN, err);
+    if (cordon_select_has_variable(s, CORDON_ENGINE_DOCKER))
+        return cordon_select_variable(s, CORDON_ENGINE_DOCKER, err);
+    return add_automatic(s, CORDON_ENGINE_UNKNOWN, err);
+}
+
+/* Nothing is to be tried. */
+static int fail_none(const cordon_selection *s, cordon_err *err)
+{
+    if (s->broken.code != CORDON_OK)
+        return CORDON_FAIL(err, s->broken.code, "Docker's current context: %s", s->broken.message);
     return CORDON_FAIL(err, CORDON_ERR_UNREACHABLE,
                        "no engine found; looked for %.300s; install and start Docker or Podman, or "
                        "name one with --engine, CONTAINER_HOST or DOCKER_HOST",
@@ -349,7 +302,8 @@ static int select_automatic(selection *s, cordon_err *err)
 
 /* --- By name ------------------------------------------------------------------------------- */
 
-static int fail_unknown(const selection *s, const char *source, const char *name, cordon_err *err)
+static int fail_unknown(const cordon_selection *s, const char *source, const char *name,
+                        cordon_err *err)
 {
     cordon_auto(cordon_buf) known = cordon_buf_make(16384);
     static const char *const general[] = {"auto", "docker", "podman"};
@@ -376,7 +330,7 @@ static cordon_engine_kind kind_of(const char *name)
 }
 
 /* The socket where a daemon of this kind listens when nobody said otherwise. */
-static int add_default_socket(selection *s, cordon_engine_kind kind, const char *source,
+static int add_default_socket(cordon_selection *s, cordon_engine_kind kind, const char *source,
                               cordon_err *err)
 {
     char endpoint[1024] = "unix://" DOCKER_SYSTEM_SOCKET;
@@ -384,45 +338,62 @@ static int add_default_socket(selection *s, cordon_engine_kind kind, const char 
         (void)snprintf(endpoint, sizeof endpoint, "unix://%s", PODMAN_SYSTEM_SOCKET);
     else if (kind == CORDON_ENGINE_PODMAN)
         (void)snprintf(endpoint, sizeof endpoint, "unix://%s/podman/podman.sock", s->runtime_dir);
-    draft from = {.name = cordon_engine_kind_name(kind),
-                  .kind = kind,
-                  .endpoint = endpoint,
-                  .origin = CORDON_ORIGIN_EXPLICIT};
-    return add_candidate(s, &from, err, "%s, default socket", source);
+    cordon_draft from = {.name = cordon_engine_kind_name(kind),
+                         .kind = kind,
+                         .endpoint = endpoint,
+                         .origin = CORDON_ORIGIN_EXPLICIT};
+    return cordon_selection_add(s, &from, err, "%s, default socket", source);
 }
 
-/* One candidate for a kind's name: its variable, else the first automatic one, else the default. */
-static int select_kind(selection *s, cordon_engine_kind kind, const char *source, cordon_err *err)
+/*
+ * One candidate for a kind's name: its variable, else the first automatic one, else the default. A
+ * current context that leads nowhere is no reason for the default: Docker's client would fail, too.
+ */
+static int select_kind(cordon_selection *s, cordon_engine_kind kind, const char *source,
+                       cordon_err *err)
 {
-    if (kind == CORDON_ENGINE_PODMAN && is_set(s->env->container_host))
-        return add_container_host(s, err);
-    if (kind == CORDON_ENGINE_DOCKER && is_set(s->env->docker_host))
-        return add_docker_host(s, err);
+    if (cordon_select_has_variable(s, kind))
+        return cordon_select_variable(s, kind, err);
     if (add_automatic(s, kind, err) < 0)
         return -1;
-    if (s->found.count == 0)
-        return add_default_socket(s, kind, source, err);
-    while (s->found.count > 1)
-        clear_candidate(&s->found.items[--s->found.count]);
-    s->found.items[0].origin = CORDON_ORIGIN_EXPLICIT;
-    return 0;
+    bool first = true;
+    for (size_t i = 0; i < s->found.count; i++) {
+        cordon_candidate *candidate = &s->found.items[i];
+        if (candidate->passed)
+            continue;
+        if (!first &&
+            cordon_text_copy("the first of its kind decides", &candidate->passed, err) < 0)
+            return -1;
+        candidate->origin = CORDON_ORIGIN_EXPLICIT;
+        first = false;
+    }
+    return first && s->broken.code == CORDON_OK ? add_default_socket(s, kind, source, err) : 0;
 }
 
 /* source: "--engine", "CORDON_ENGINE", "engine in the configuration". */
-static int select_name(selection *s, const char *source, const char *name, cordon_err *err)
+static int select_name(cordon_selection *s, const char *source, const char *name, cordon_err *err)
 {
     const cordon_engine_config *engine = cordon_config_engine(s->config, name);
     cordon_engine_kind kind = kind_of(name);
+    cordon_err none = CORDON_ERR_INIT;
     if (engine) {
-        draft from = from_config(engine, CORDON_ORIGIN_EXPLICIT);
-        return add_candidate(s, &from, err, "%s is \"%s\"", source, name);
+        cordon_draft from = from_config(engine, CORDON_ORIGIN_EXPLICIT);
+        return cordon_selection_add(s, &from, err, "%s is \"%s\"", source, name);
     }
     if (kind != CORDON_ENGINE_UNKNOWN)
         return select_kind(s, kind, source, err);
-    return fail_unknown(s, source, name, err);
+    if (strcmp(name, CORDON_NAME_DOCKER CORDON_DOCKER_DEFAULT) == 0)
+        return add_default_socket(s, CORDON_ENGINE_DOCKER, source, err);
+    if (cordon_select_named(s, source, name, &none) == 0)
+        return 0;
+    if (none.code == CORDON_ERR_NOTFOUND)
+        return fail_unknown(s, source, name, err);
+    if (err)
+        *err = none;
+    return -1;
 }
 
-static int select_all(selection *s, cordon_err *err)
+static int select_all(cordon_selection *s, cordon_err *err)
 {
     const struct {
         const char *source;
@@ -430,10 +401,10 @@ static int select_all(selection *s, cordon_err *err)
     } asked[] = {{"--engine", s->env->option},
                  {"CORDON_ENGINE", s->env->cordon_engine},
                  {"engine in the configuration", s->config->engine}};
-    if (s->env->option && !is_set(s->env->option))
+    if (s->env->option && !cordon_select_is_set(s->env->option))
         return CORDON_FAIL(err, CORDON_ERR_CONFIG, "--engine needs a name, or auto");
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        if (!is_set(asked[i].name))
+        if (!cordon_select_is_set(asked[i].name))
             continue;
         if (strcmp(asked[i].name, "auto") == 0)
             break;
@@ -443,32 +414,52 @@ static int select_all(selection *s, cordon_err *err)
 }
 
 /* A relative runtime folder is nobody's (XDG base directory specification): passed over. */
-static void find_runtime_dir(selection *s)
+static void find_runtime_dir(cordon_selection *s)
 {
     const char *folder = s->env->runtime_dir;
-    if (is_set(folder) && folder[0] == '/' && strlen(folder) < sizeof s->runtime_dir)
+    if (cordon_select_is_set(folder) && folder[0] == '/' && strlen(folder) < sizeof s->runtime_dir)
         (void)snprintf(s->runtime_dir, sizeof s->runtime_dir, "%s", folder);
-    else if (!is_set(folder))
+    else if (!cordon_select_is_set(folder))
         (void)snprintf(s->runtime_dir, sizeof s->runtime_dir, "/run/user/%u",
                        (unsigned)s->env->uid);
 }
 
-int cordon_select(const cordon_config *config, const cordon_select_env *env, cordon_probe_fn *probe,
-                  void *context, cordon_candidates *ret_candidates, cordon_err *err)
+int cordon_select_order(const cordon_config *config, const cordon_select_env *env,
+                        cordon_probe_fn *probe, void *context, cordon_candidates *ret_candidates,
+                        cordon_err *ret_none, cordon_err *err)
 {
-    selection s = {.config = config,
-                   .env = env,
-                   .probe = probe,
-                   .context = context,
-                   .looked = cordon_buf_make(LOOKED_MAX)};
+    cordon_selection s = {.config = config,
+                          .env = env,
+                          .probe = probe,
+                          .context = context,
+                          .looked = cordon_buf_make(LOOKED_MAX)};
     find_runtime_dir(&s);
     int rc = select_all(&s, err);
+    if (rc == 0 && usable(&s.found) == 0)
+        (void)fail_none(&s, ret_none);
     if (rc == 0)
         *ret_candidates = s.found;
     else
         cordon_candidates_clear(&s.found);
     cordon_buf_clear(&s.looked);
     return rc;
+}
+
+int cordon_select(const cordon_config *config, const cordon_select_env *env, cordon_probe_fn *probe,
+                  void *context, cordon_candidates *ret_candidates, cordon_err *err)
+{
+    cordon_auto(cordon_candidates) found = {0};
+    cordon_err none = CORDON_ERR_INIT;
+    if (cordon_select_order(config, env, probe, context, &found, &none, err) < 0)
+        return -1;
+    if (none.code != CORDON_OK) {
+        if (err)
+            *err = none;
+        return -1;
+    }
+    *ret_candidates = found;
+    found = (cordon_candidates){0};
+    return 0;
 }
 
 bool cordon_select_probe(void *context, cordon_probe_question question, const char *path)

@@ -29,6 +29,12 @@ cordon_select_env cordon_session_env(const cordon_host *host, const char *option
         .docker_host = host->env_docker,
         .docker_tls = host->env_docker_tls,
         .docker_certs = host->env_docker_certs,
+        .docker_context = host->env_docker_context,
+        .docker_config = host->env_docker_config,
+        .container_connection = host->env_connection,
+        .container_sshkey = host->env_sshkey,
+        .home = host->home,
+        .config_home = host->config_home,
         .runtime_dir = host->runtime_dir,
         .path = host->path,
         .uid = host->uid,
@@ -198,6 +204,16 @@ static int session_try(const cordon_candidate *candidate, const cordon_host *hos
     return 0;
 }
 
+/* None of those behind it is to be tried. */
+static bool is_last(const cordon_candidates *candidates, size_t at)
+{
+    for (size_t i = at + 1; i < candidates->count; i++) {
+        if (candidates->items[i].passed == NULL)
+            return false;
+    }
+    return true;
+}
+
 int cordon_engine_open(const cordon_config *config, const cordon_host *host, const char *name,
                        int64_t budget_ms, int cancel_fd, cordon_engine **ret_engine,
                        cordon_err *err)
@@ -213,12 +229,14 @@ int cordon_engine_open(const cordon_config *config, const cordon_host *host, con
     for (size_t i = 0; i < candidates.count; i++) {
         cordon_err failure = CORDON_ERR_INIT;
 
+        if (candidates.items[i].passed != NULL)
+            continue;
         if (session_try(&candidates.items[i], host, dl, ret_engine, &failure) == 0) {
             (*ret_engine)->open_ms = (cordon_now_ns() - began_ns) / CORDON_NS_PER_MS;
             return 0;
         }
         /* SECURITY: only "nothing answers there" moves on to the next automatic candidate. */
-        if (failure.code != CORDON_ERR_UNREACHABLE || i + 1 == candidates.count) {
+        if (failure.code != CORDON_ERR_UNREACHABLE || is_last(&candidates, i)) {
             if (err != NULL)
                 *err = failure;
             return -1;
@@ -313,6 +331,7 @@ void cordon_engine_candidates_free(cordon_engine_candidate *candidates, size_t c
         free(candidates[i].kind);
         free(candidates[i].endpoint);
         free(candidates[i].reason);
+        free(candidates[i].passed);
     }
     free(candidates);
 }
@@ -327,6 +346,8 @@ static int candidate_copy(const cordon_candidate *from, cordon_engine_candidate 
         cordon_fact_text_set(&to->endpoint,
                              from->endpoint ? from->endpoint : "(started for the run)", err) != 0)
         return -1;
+    if (from->passed != NULL && cordon_fact_text_set(&to->passed, from->passed, err) != 0)
+        return -1;
     return cordon_fact_text_set(&to->reason, from->why, err);
 }
 
@@ -337,9 +358,10 @@ int cordon_engine_candidates(const cordon_config *config, const cordon_host *hos
     cordon_auto(cordon_candidates) found = {0};
     cordon_select_env env = cordon_session_env(host, name);
     cordon_engine_candidate *list;
+    cordon_err none = CORDON_ERR_INIT;
 
     if (cordon_handle_check(CORDON_HANDLE_CONFIG, config, err) != 0 ||
-        cordon_select(config, &env, cordon_select_probe, NULL, &found, err) != 0)
+        cordon_select_order(config, &env, cordon_select_probe, NULL, &found, &none, err) != 0)
         return -1;
     list = calloc(found.count > 0 ? found.count : 1, sizeof(*list));
     if (list == NULL)

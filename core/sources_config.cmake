@@ -10,10 +10,13 @@ set(CORDON_CONFIG_SOURCES
     config_value.c
     diff_patch.c
     diff_text.c
+    engine_names.c
+    engine_names_conf.c
     git_config.c
     image_lock.c
     image_lock_write.c
     select.c
+    select_named.c
     ssh.c
     text_list.c
     trust.c

@@ -85,6 +85,22 @@ int cordon_cli_doctor_table(const cordon_cli_doctor *doctor, cordon_buf *out, co
     return append_verdict(doctor, out, err);
 }
 
+static void write_order(const cordon_cli_doctor *doctor, cordon_jsonw *json)
+{
+    cordon_jsonw_begin_array(json, "engines");
+    for (size_t i = 0; i < doctor->order_count; i++) {
+        const cordon_engine_candidate *at = doctor->order[i].candidate;
+        cordon_jsonw_begin_object(json, NULL);
+        cordon_jsonw_string(json, "name", at->name);
+        cordon_jsonw_string(json, "kind", at->kind);
+        cordon_jsonw_string(json, "endpoint", at->endpoint);
+        cordon_jsonw_string(json, "why", at->reason);
+        cordon_jsonw_string_or_null(json, "passed_over", doctor->order[i].passed);
+        cordon_jsonw_end_object(json);
+    }
+    cordon_jsonw_end_array(json);
+}
+
 int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
 {
     cordon_jsonw json;
@@ -92,6 +108,7 @@ int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cor
     cordon_jsonw_begin_object(&json, NULL);
     cordon_jsonw_i64(&json, "doctor", 1);
     cordon_jsonw_bool(&json, "ok", cordon_cli_doctor_ok(doctor));
+    write_order(doctor, &json);
     cordon_jsonw_begin_array(&json, "findings");
     for (size_t i = 0; i < doctor->count; i++) {
         const cordon_cli_finding *at = &doctor->findings[i];

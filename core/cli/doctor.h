@@ -31,7 +31,20 @@ typedef struct cordon_cli_finding {
     char fact[CORDON_CLI_FACT_MAX];
 } cordon_cli_finding;
 
+/*
+ * One engine of the order in which they are looked for. Borrowed.
+ * passed  why it is not the one, or NULL: it is
+ */
+typedef struct cordon_cli_order {
+    const cordon_engine_candidate *candidate;
+    const char *passed;
+} cordon_cli_order;
+
+#define CORDON_CLI_ORDER_MAX 80
+
 typedef struct cordon_cli_doctor {
+    size_t order_count;
+    cordon_cli_order order[CORDON_CLI_ORDER_MAX];
     size_t count;
     cordon_cli_finding findings[CORDON_CLI_FINDINGS_MAX];
 } cordon_cli_doctor;
@@ -45,7 +58,8 @@ void cordon_cli_doctor_add(cordon_cli_doctor *doctor, cordon_cli_state state, co
 bool cordon_cli_doctor_ok(const cordon_cli_doctor *doctor);
 
 /* Appends the table and a last line with the verdict, or
- * {"doctor":1,"ok":...,"findings":[{"check","state","fact","next"}]}. */
+ * {"doctor":1,"ok":...,"engines":[{"name","kind","endpoint","why","passed_over"}],
+ * "findings":[{"check","state","fact","next"}]}. */
 int cordon_cli_doctor_table(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)
     __attribute__((warn_unused_result));
 int cordon_cli_doctor_json(const cordon_cli_doctor *doctor, cordon_buf *out, cordon_err *err)

@@ -83,6 +83,11 @@ static void fill(cordon_cli_host *host)
         .env_docker_tls = cordon_cli_host_variable("DOCKER_TLS_VERIFY"),
         .env_docker_certs = cordon_cli_host_variable("DOCKER_CERT_PATH"),
         .env_container = cordon_cli_host_variable("CONTAINER_HOST"),
+        .env_docker_context = cordon_cli_host_variable("DOCKER_CONTEXT"),
+        .env_docker_config = cordon_cli_host_variable("DOCKER_CONFIG"),
+        .env_connection = cordon_cli_host_variable("CONTAINER_CONNECTION"),
+        .env_sshkey = cordon_cli_host_variable("CONTAINER_SSHKEY"),
+        .config_home = folder_variable("XDG_CONFIG_HOME"),
         .system_config = SYSTEM_CONFIG,
         .user_config = host->user_config,
     };

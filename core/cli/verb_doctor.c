@@ -41,6 +41,8 @@ typedef struct examination {
     cordon_image_lock_info lock;
     cordon_image *images; /* made or pinned, as the engine has them */
     size_t image_count;
+    cordon_engine_candidate *candidates;
+    size_t candidate_count;
     bool allows_unenforced;
     bool allows_unread;
 } examination;
@@ -116,32 +118,70 @@ static int reach(const char *path)
     return connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
 }
 
-/* A candidate that does not answer is no fault of its own: the next one may. */
-static void examine_candidate(const examination *e, const cordon_engine_candidate *candidate)
+/* Why nothing answers at a candidate; NULL: something does, or that was not tried. */
+static const char *silence_of(const cordon_engine_candidate *candidate, const char **ret_answer)
 {
-    const char *endpoint = candidate->endpoint ? candidate->endpoint : "no socket yet";
-    const char *answer = "not tried";
-    if (strncmp(endpoint, UNIX_SCHEME, strlen(UNIX_SCHEME)) == 0) {
-        int failed = reach(endpoint + strlen(UNIX_SCHEME));
-        answer = failed ? strerrordesc_np(failed) : "answers";
-    }
-    cordon_cli_doctor_add(e->doctor, CORDON_CLI_STATE_OK, "candidate", "", "%s (%s) %s: %s; %s",
-                          candidate->name, candidate->kind, endpoint, answer,
-                          candidate->reason ? candidate->reason : "");
+    const char *endpoint = candidate->endpoint;
+    *ret_answer = "not tried";
+    if (candidate->passed)
+        return candidate->passed;
+    if (strncmp(endpoint, UNIX_SCHEME, strlen(UNIX_SCHEME)) != 0)
+        return NULL;
+    int failed = reach(endpoint + strlen(UNIX_SCHEME));
+    *ret_answer = "answers";
+    return failed ? strerrordesc_np(failed) : NULL;
 }
 
-static void examine_candidates(const examination *e)
+/* One that is passed over is no fault of its own: the next one may do. */
+static void examine_candidate(const examination *e, const cordon_engine_candidate *candidate)
 {
-    cordon_engine_candidate *candidates = NULL;
-    size_t count = 0;
+    const char *answer = NULL;
+    const char *silence = silence_of(candidate, &answer);
+    cordon_cli_doctor *doctor = e->doctor;
+    if (doctor->order_count < CORDON_CLI_ORDER_MAX)
+        doctor->order[doctor->order_count++] =
+            (cordon_cli_order){.candidate = candidate, .passed = silence};
+    if (candidate->passed)
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "passed over", "", "%s (%s) %s: %s; %s",
+                              candidate->name, candidate->kind, candidate->endpoint, silence,
+                              candidate->reason);
+    else
+        cordon_cli_doctor_add(doctor, CORDON_CLI_STATE_OK, "candidate", "", "%s (%s) %s: %s; %s",
+                              candidate->name, candidate->kind, candidate->endpoint,
+                              silence ? silence : answer, candidate->reason);
+}
+
+static void examine_candidates(examination *e)
+{
     cordon_err err = CORDON_ERR_INIT;
     /* A failure is not said here: opening the engine fails by the same words. */
-    if (cordon_engine_candidates(e->config, &e->context->host, e->options->engine, &candidates,
-                                 &count, &err) != 0)
+    if (cordon_engine_candidates(e->config, &e->context->host, e->options->engine, &e->candidates,
+                                 &e->candidate_count, &err) != 0)
         return;
-    for (size_t i = 0; i < count; i++)
-        examine_candidate(e, &candidates[i]);
-    cordon_engine_candidates_free(candidates, count);
+    for (size_t i = 0; i < e->candidate_count; i++)
+        examine_candidate(e, &e->candidates[i]);
+}
+
+/* Of the order: all but the one that was opened have a reason. */
+static void settle_order(examination *e)
+{
+    cordon_engine_info info = {0};
+    bool chosen = e->engine == NULL;
+    const char *before = e->engine ? "one before it was opened" : "it could not be opened";
+    if (e->engine)
+        cordon_engine_describe(e->engine, &info);
+    for (size_t i = 0; i < e->doctor->order_count; i++) {
+        cordon_cli_order *at = &e->doctor->order[i];
+        if (at->passed)
+            continue;
+        if (chosen)
+            at->passed = before;
+        else if (strcmp(at->candidate->name, info.name) == 0 &&
+                 strcmp(at->candidate->reason, info.reason) == 0)
+            chosen = true;
+        else
+            at->passed = "it did not answer";
+    }
 }
 
 /* A run is refused then, unless the operator has accepted it in the configuration. */
@@ -203,6 +243,7 @@ static void examine_engine(examination *e)
                               cordon_cli_doctor_engine_next(&err), "%s", err.message);
     else
         examine_facts(e);
+    settle_order(e);
 }
 
 /*
@@ -339,6 +380,7 @@ static int doctor_verb(const cordon_cli_context *context, const cordon_cli_optio
     int rc = print_findings(&e, &err);
     cordon_images_free(e.images);
     cordon_engine_free(e.engine);
+    cordon_engine_candidates_free(e.candidates, e.candidate_count);
     cordon_json_free(e.effective);
     cordon_config_free(e.config);
     if (rc != 0)

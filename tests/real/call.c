@@ -61,8 +61,8 @@ static void fill_words(const call *what, const char *config, const char *receipt
     add(words, CORDON_PROGRAM);
     add(words, what->verb ? what->verb : "run");
     add_all(words, WORDS("--config", config));
-    if (!gc)
-        add_all(words, WORDS("--engine", "real"));
+    if (!gc && !test_same(what->engine, ""))
+        add_all(words, WORDS("--engine", what->engine ? what->engine : "real"));
     if (receipt && !gc)
         add_all(words, WORDS("--receipt", receipt));
     if (!probe && !gc && !test_same(what->image, ""))
@@ -93,10 +93,12 @@ bool cordon_start(const call *what, running *ret_running)
     if (!write_config(what, config))
         return false;
     fill_words(what, config, what->uid ? NULL : ret_running->receipt_path, &words);
-    const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", home, state, NULL};
+    word_list environment = {.count = 0};
+    add_all(&environment, WORDS("PATH=/usr/sbin:/usr/bin:/sbin:/bin", home, state));
+    add_all(&environment, what->variables);
     const child_spec spec = {
         .argv = words.items,
-        .environment = environment,
+        .environment = environment.items,
         .uid = what->uid,
         .stdin_fd = what->stdin_fd,
         .stdout_fd = what->stdout_fd,

@@ -85,6 +85,8 @@ const char *real_worktree(const char *name);
  * approved  runner.approved, such as "[\"true\"]"; NULL is none
  * network   runner.network; NULL is "vendor"
  * endpoint  NULL is the engine's; kind likewise
+ * engine    for --engine; NULL is the one of the configuration, "" gives none
+ * variables more of the environment, "NAME=value"
  * image     NULL is the engine's, "" gives none
  * strict    no allow_unenforced_limits, which the rootless engine of cgroup v1 needs
  */
@@ -98,6 +100,8 @@ typedef struct call {
     const char *network;
     const char *endpoint;
     const char *kind;
+    const char *engine;
+    const char *const *variables;
     const char *image;
     bool unapproved;
     bool strict;

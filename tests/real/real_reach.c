@@ -173,8 +173,73 @@ static void a_client_that_the_engine_does_not_know_is_not_served(void)
     EXPECT_NOTHING_LEFT(&o);
 }
 
+/* --- Names ------------------------------------------------------------------------------------ */
+
+/* What an engine's own client would heed, and a run does not. */
+#define DISTRACTIONS                                                                               \
+    "DOCKER_API_VERSION=1.12", "http_proxy=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9",   \
+        "ALL_PROXY=socks5://127.0.0.1:9", "DOCKER_TLS_VERIFY=1"
+
+static void a_run_works_by_the_name_of_a_context_or_connection(void)
+{
+    cordon_auto(ways_tls) tls = {0};
+    cordon_auto(outcome) o = {0};
+    REQUIRE(ways_tls_start(&tls) && ways_names(tls.port));
+    const call what = {.engine = real_is_docker() ? "docker:far" : "podman:far",
+                       .variables = WORDS(DISTRACTIONS, "DOCKER_HOST=unix:///nonexistent/d.sock"),
+                       .settings = settings(true),
+                       .options = WORDS("--debug"),
+                       .argv = SHELL("exit 7")};
+    REQUIRE(cordon_call(&what, &o));
+    EXPECT_EXITED(&o, 7);
+    CHECK_CONTAINS(outcome_err(&o), "  engine: far: ");
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+static void a_run_works_by_a_variable_with_a_name(void)
+{
+    cordon_auto(ways_tls) tls = {0};
+    cordon_auto(outcome) o = {0};
+    REQUIRE(ways_tls_start(&tls) && ways_names(tls.port));
+    const call what = {.engine = "",
+                       .variables =
+                           WORDS(DISTRACTIONS, real_is_docker() ? "DOCKER_CONTEXT=far"
+                                                                : "CONTAINER_CONNECTION=far"),
+                       .settings = settings(true),
+                       .argv = SHELL("exit 7")};
+    REQUIRE(cordon_call(&what, &o));
+    EXPECT_EXITED(&o, 7);
+    EXPECT_NOTHING_LEFT(&o);
+}
+
+/* The engine of the configuration answers, and is not fallen back to. */
+static void a_name_that_leads_nowhere_never_falls_back(void)
+{
+    static const struct {
+        const char *variable;
+        const char *says;
+    } rows[] = {
+        {"DOCKER_CONTEXT=nowhere", "/contexts/meta/"},
+        {"CONTAINER_CONNECTION=nowhere", "/podman-connections.json"},
+        {"DOCKER_HOST=unix:///nonexistent/d.sock", "no such socket"},
+        {"CONTAINER_HOST=unix:///nonexistent/p.sock", "no such socket"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cordon_auto(outcome) o = {0};
+        const call what = {
+            .engine = "", .variables = WORDS(rows[i].variable), .argv = WORDS("true")};
+        REQUIRE(cordon_call(&what, &o));
+        EXPECT_KIND(&o, "error", 125);
+        EXPECT_LINE(&o, rows[i].says);
+        EXPECT_NOTHING_LEFT(&o);
+    }
+}
+
 REAL_MAIN("real_reach", TEST(keys_are_made), TEST(a_run_works_through_ssh),
           TEST(the_probe_passes_through_ssh), TEST(what_only_local_files_tell_refuses),
           TEST(a_worktree_is_not_on_that_machine), TEST(a_way_that_leads_nowhere_says_so),
           TEST(a_killed_cordon_takes_its_ssh_along), TEST(a_run_works_over_mutual_tls),
-          TEST(a_client_that_the_engine_does_not_know_is_not_served))
+          TEST(a_client_that_the_engine_does_not_know_is_not_served),
+          TEST(a_run_works_by_the_name_of_a_context_or_connection),
+          TEST(a_run_works_by_a_variable_with_a_name),
+          TEST(a_name_that_leads_nowhere_never_falls_back))

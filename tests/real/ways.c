@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Runs a short script with the folder as $1; what it says is shown if it fails. */
-static bool script(const char *text)
+/* Runs a short script with the folder as $1, and $2; what it says is shown if it fails. */
+static bool script_of(const char *text, const char *second)
 {
-    const child_spec spec = {.argv = WORDS("/bin/sh", "-ec", text, "sh", real.folder)};
+    const child_spec spec = {.argv = WORDS("/bin/sh", "-ec", text, "sh", real.folder, second)};
     child c;
     if (!child_start(&spec, &c))
         return false;
@@ -17,6 +17,11 @@ static bool script(const char *text)
     TEST_RECORDF(ok, "script: status %d, %s", c.status, cordon_buf_text(&c.err));
     child_clear(&c);
     return ok;
+}
+
+static bool script(const char *text)
+{
+    return script_of(text, "");
 }
 
 /*
@@ -125,4 +130,27 @@ void ways_tls_clear(ways_tls *tls)
         tls->stdin_fds[i] = -1;
     }
     child_clear(&tls->forwarder);
+}
+
+#define DOCKER_NAME_SCRIPT                                                                         \
+    "umask 077; id=$(printf far | sha256sum | cut -d' ' -f1); c=$1/home/.docker/contexts\n"        \
+    "mkdir -p $c/meta/$id $c/tls/$id/docker\n"                                                     \
+    "printf "                                                                                      \
+    "'{\"Name\":\"far\",\"Metadata\":{},\"Endpoints\":{\"docker\":{\"Host\":\"tcp://127.0.0.1:"    \
+    "%s\",\"SkipTLSVerify\":false}}}' $2 > $c/meta/$id/meta.json\n"                                \
+    "cp $1/tls/ca.pem $c/tls/$id/docker/ca.pem; cp $1/tls/client.pem $c/tls/$id/docker/cert.pem\n" \
+    "cp $1/tls/client-key.pem $c/tls/$id/docker/key.pem\n"
+
+#define PODMAN_NAME_SCRIPT                                                                         \
+    "umask 077; mkdir -p $1/home/.config/containers\n"                                             \
+    "printf '{\"Connection\":{\"Default\":\"far\",\"Connections\":{\"far\":{\"URI\":\"%s\","       \
+    "\"Identity\":\"%s\",\"IsMachine\":false}}},\"Farm\":{}}' $2 $1/ssh/user > "                   \
+    "$1/home/.config/containers/podman-connections.json\n"
+
+bool ways_names(int port)
+{
+    char text[16];
+    (void)snprintf(text, sizeof text, "%d", port);
+    return script_of(DOCKER_NAME_SCRIPT, text) &&
+           script_of(PODMAN_NAME_SCRIPT, ways_ssh_endpoint("there", NULL));
 }

@@ -31,6 +31,12 @@ typedef struct ways_tls {
     int port;
 } ways_tls;
 
+/*
+ * Gives root's home a context "far" of Docker's that leads to such a port with its files, and a
+ * connection "far" of Podman's that leads to ways_ssh_endpoint("there") with its key.
+ */
+bool ways_names(int port);
+
 bool ways_tls_start(ways_tls *ret_tls);
 void ways_tls_clear(ways_tls *tls);
 CORDON_DEFINE_AUTO(ways_tls, ways_tls_clear)

@@ -167,7 +167,7 @@ static const bad_text bad_engines[] = {
      0},
     {ENGINE("name = \"a\"; kind = \"docker\"; endpoint = \"ssh://h\"; tls_ca = \"/a\"; tls_cert "
             "= \"/c\"; tls_key = \"/k\";"),
-     "2: engines[0].endpoint: an ssh:// endpoint has no TLS of its own; remove the tls_ keys", 0},
+     "2: engines[0].endpoint: only tcp:// has TLS of its own; remove the tls_ keys", 0},
     {ENGINE("name = \"a\"; kind = \"docker\"; endpoint = \"tcp://h:1\";"),
      "2: engines[0].endpoint: endpoint \"tcp://h:1\": without TLS everybody on the way controls "
      "the engine",
@@ -176,9 +176,7 @@ static const bad_text bad_engines[] = {
      "2: engines[0].endpoint: mutual TLS needs all of tls_ca, tls_cert and tls_key", 0},
     {ENGINE("name = \"a\"; kind = \"docker\"; endpoint = \"unix:///x\"; tls_ca = \"/a\"; tls_cert "
             "= \"/a\"; tls_key = \"/a\";"),
-     "2: engines[0].endpoint: \"unix:///x\" is a local socket, which has no TLS; remove the tls_ "
-     "keys",
-     0},
+     "2: engines[0].endpoint: only tcp:// has TLS of its own; remove the tls_ keys", 0},
     {"engines = { };", "1: engines: is a group; it takes a list of groups: ( { name", 0},
     {"engines = ( 1 );", "1: engines[0]: is a whole number; it takes a list of groups", 0},
     {"engine = \"a/b\";", "1: engine: \"a/b\" is not a name; it takes \"auto\", or the name", 0},

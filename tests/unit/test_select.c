@@ -60,8 +60,10 @@ static void describe(const cordon_candidates *candidates, char *out, size_t size
     out[0] = '\0';
     for (size_t i = 0; i < candidates->count && length < size; i++) {
         const cordon_candidate *c = &candidates->items[i];
+        if (c->passed)
+            continue;
         int added = snprintf(out + length, size - length, "%s%s %s %s%s%s %s: %s",
-                             i > 0 ? "\n" : "", c->name, cordon_engine_kind_name(c->kind),
+                             length > 0 ? "\n" : "", c->name, cordon_engine_kind_name(c->kind),
                              c->endpoint ? c->endpoint : "serve:", by_program(c, program),
                              c->tls_key_file ? "+tls" : "",
                              c->origin == CORDON_ORIGIN_EXPLICIT ? "explicit" : "auto", c->why);

@@ -46,17 +46,22 @@ CORDON_PUBLIC void cordon_guard_digest(char ret_digest[CORDON_GUARD_DIGEST_SIZE]
 typedef struct cordon_host {
     uint32_t uid;
     uint32_t gid;
-    const char *home;             /* $HOME */
-    const char *path;             /* $PATH: where podman and ssh are looked for */
-    const char *runtime_dir;      /* $XDG_RUNTIME_DIR */
-    const char *state_dir;        /* folder for the journal; made with mode 0700 if missing */
-    const char *env_engine;       /* $CORDON_ENGINE */
-    const char *env_docker;       /* $DOCKER_HOST */
-    const char *env_docker_tls;   /* $DOCKER_TLS_VERIFY */
-    const char *env_docker_certs; /* $DOCKER_CERT_PATH */
-    const char *env_container;    /* $CONTAINER_HOST */
-    const char *system_config;    /* NULL: /etc/cordon/cordon.conf */
-    const char *user_config;      /* usually ~/.config/cordon/cordon.conf */
+    const char *home;               /* $HOME */
+    const char *path;               /* $PATH: where podman and ssh are looked for */
+    const char *runtime_dir;        /* $XDG_RUNTIME_DIR */
+    const char *state_dir;          /* folder for the journal; made with mode 0700 if missing */
+    const char *env_engine;         /* $CORDON_ENGINE */
+    const char *env_docker;         /* $DOCKER_HOST */
+    const char *env_docker_tls;     /* $DOCKER_TLS_VERIFY */
+    const char *env_docker_certs;   /* $DOCKER_CERT_PATH */
+    const char *env_container;      /* $CONTAINER_HOST */
+    const char *system_config;      /* NULL: /etc/cordon/cordon.conf */
+    const char *user_config;        /* usually ~/.config/cordon/cordon.conf */
+    const char *config_home;        /* $XDG_CONFIG_HOME, where Podman's connections are */
+    const char *env_docker_context; /* $DOCKER_CONTEXT */
+    const char *env_docker_config;  /* $DOCKER_CONFIG: the folder of Docker's contexts */
+    const char *env_connection;     /* $CONTAINER_CONNECTION */
+    const char *env_sshkey;         /* $CONTAINER_SSHKEY */
 } cordon_host;
 
 /* --- Configuration ------------------------------------------------------------------------ */
@@ -117,14 +122,19 @@ typedef struct cordon_engine_info {
 CORDON_PUBLIC void cordon_engine_describe(const cordon_engine *engine,
                                           cordon_engine_info *ret_info);
 
-/* One place where an engine may be, for doctor: in the order in which they are tried. */
+/*
+ * One place where an engine may be, for doctor: in the order in which they are tried. endpoint is
+ * "" where it is not known; passed is why it is not tried, or NULL.
+ */
 typedef struct cordon_engine_candidate {
     char *name;
     char *kind;
     char *endpoint;
     char *reason;
+    char *passed;
 } cordon_engine_candidate;
 
+/* Succeeds also where nothing is to be tried. */
 CORDON_PUBLIC int cordon_engine_candidates(const cordon_config *config, const cordon_host *host,
                                            const char *name,
                                            cordon_engine_candidate **ret_candidates,
