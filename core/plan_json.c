@@ -185,7 +185,8 @@ static void write_engines(cordon_jsonw *json, const cordon_config *config)
 
         cordon_jsonw_begin_object(json, NULL);
         cordon_jsonw_string(json, "name", engine->name);
-        cordon_jsonw_string(json, "kind", cordon_engine_kind_name(engine->kind));
+        cordon_jsonw_string(json, "kind",
+                            cordon_engine_kind_name((cordon_engine_kind)engine->kind));
         cordon_jsonw_string(json, "endpoint", engine->endpoint);
         cordon_jsonw_string_or_null(json, "tls_ca", engine->tls_ca_file);
         cordon_jsonw_string_or_null(json, "tls_cert", engine->tls_cert_file);
