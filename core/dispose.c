@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kit/httpc.h"
+#include "object_ops.h"
 #include "parallel.h"
 
 #define DISPOSE_MS         30000
@@ -175,48 +176,25 @@ static bool dispose_gives_up(dispose_branch *branch, cordon_deadline *stranger_u
 static int object_labels(dispose_branch *branch, cordon_fact_list *ret_labels, cordon_err *err)
 {
     cordon_run *run = branch->run;
-    const char *id = run->made[branch->role].id;
-    cordon_deadline dl = dispose_call_dl(branch);
+    cordon_auto(cordon_object_facts) facts = {0};
 
-    if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK) {
-        cordon_auto(cordon_network_facts) facts = {0};
-
-        if (run->ops->network_inspect(run->impl, id, dl, &facts, err) != 0)
-            return -1;
-        note_stranger(branch, &facts.endpoints);
-        *ret_labels = facts.labels;
-        facts.labels = (cordon_fact_list){0};
-    } else if (cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME) {
-        cordon_auto(cordon_volume_facts) facts = {0};
-
-        if (run->ops->volume_inspect(run->impl, id, dl, &facts, err) != 0)
-            return -1;
-        note_stranger(branch, &facts.users);
-        *ret_labels = facts.labels;
-        facts.labels = (cordon_fact_list){0};
-    } else {
-        cordon_auto(cordon_container_facts) facts = {0};
-
-        if (run->ops->container_inspect(run->impl, id, dl, &facts, err) != 0)
-            return -1;
-        cordon_dispose_note_executions(run, branch->role, &facts, &branch->finding);
-        *ret_labels = facts.labels;
-        facts.labels = (cordon_fact_list){0};
-    }
+    if (cordon_object_inspect(run->ops, run->impl, cordon_role_type(branch->role),
+                              run->made[branch->role].id, dispose_call_dl(branch), &facts,
+                              err) != 0)
+        return -1;
+    note_stranger(branch, &facts.users);
+    cordon_dispose_note_executions(run, branch->role, &facts.exec_ids, &branch->finding);
+    *ret_labels = facts.labels;
+    facts.labels = (cordon_fact_list){0};
     return 0;
 }
 
 static int object_remove(dispose_branch *branch, cordon_err *err)
 {
     cordon_run *run = branch->run;
-    const char *id = run->made[branch->role].id;
-    cordon_deadline dl = dispose_call_dl(branch);
 
-    if (cordon_role_type(branch->role) == CORDON_OBJECT_NETWORK)
-        return run->ops->network_remove(run->impl, id, dl, err);
-    if (cordon_role_type(branch->role) == CORDON_OBJECT_VOLUME)
-        return run->ops->volume_remove(run->impl, id, dl, err);
-    return run->ops->container_remove(run->impl, id, dl, err);
+    return cordon_object_remove(run->ops, run->impl, cordon_role_type(branch->role),
+                                run->made[branch->role].id, dispose_call_dl(branch), err);
 }
 
 static void dispose_gone(dispose_branch *branch)

@@ -27,7 +27,7 @@ void cordon_dispose_confirm_exit(cordon_run *run, cordon_finding *finding);
  * the event got lost, as Podman 4 loses one now and then when it cuts its log.
  */
 void cordon_dispose_note_executions(const cordon_run *run, cordon_role role,
-                                    const cordon_container_facts *facts, cordon_finding *finding);
+                                    const cordon_fact_list *exec_ids, cordon_finding *finding);
 
 /* Nobody has put files into the container, or taken some away. Before it is removed. */
 void cordon_dispose_confirm_files(cordon_run *run, cordon_role role, cordon_finding *finding);

@@ -115,15 +115,15 @@ void cordon_dispose_confirm_exit(cordon_run *run, cordon_finding *finding)
 /* --- Executions --- */
 
 void cordon_dispose_note_executions(const cordon_run *run, cordon_role role,
-                                    const cordon_container_facts *facts, cordon_finding *finding)
+                                    const cordon_fact_list *exec_ids, cordon_finding *finding)
 {
     char fact[64];
 
     /* A record that does not tell is judged before the release; here it may be half-removed. */
-    if (!cordon_dispose_is_released(run) || !facts->exec_ids.known || facts->exec_ids.count == 0)
+    if (!cordon_dispose_is_released(run) || !exec_ids->known || exec_ids->count == 0)
         return;
     (void)snprintf(fact, sizeof(fact), "%s.exec_ids", cordon_role_name(role));
-    note_change(finding, fact, "none", facts->exec_ids.items[0]);
+    note_change(finding, fact, "none", exec_ids->items[0]);
 }
 
 /* --- Files --- */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "object_ops.h"
+
 /* How long after the journal's last line a create may still be at work inside the daemon. */
 #define OBJECTS_SETTLE_S 15
 #define OBJECTS_PAUSE_MS 100
@@ -24,46 +26,9 @@ typedef struct collection {
     size_t left;                  /* in this round: was there, or could not be asked for */
 } collection;
 
-static int inspect_labels(const collection *c, cordon_object_type type, const char *id,
-                          cordon_fact_list *ret_labels, cordon_err *err)
+static cordon_deadline call_dl(const collection *c)
 {
-    const cordon_engine_ops *ops = c->engine->ops;
-    cordon_deadline dl = cordon_deadline_clamp_ms(c->dl, OBJECTS_CALL_MS);
-
-    if (type == CORDON_OBJECT_NETWORK) {
-        cordon_auto(cordon_network_facts) facts = {0};
-
-        if (ops->network_inspect(c->engine->impl, id, dl, &facts, err) != 0)
-            return -1;
-        *ret_labels = facts.labels;
-        facts.labels = (cordon_fact_list){0};
-    } else if (type == CORDON_OBJECT_VOLUME) {
-        cordon_auto(cordon_volume_facts) facts = {0};
-
-        if (ops->volume_inspect(c->engine->impl, id, dl, &facts, err) != 0)
-            return -1;
-        *ret_labels = facts.labels;
-        facts.labels = (cordon_fact_list){0};
-    } else {
-        cordon_auto(cordon_container_facts) facts = {0};
-
-        if (ops->container_inspect(c->engine->impl, id, dl, &facts, err) != 0)
-            return -1;
-        *ret_labels = facts.labels;
-        facts.labels = (cordon_fact_list){0};
-    }
-    return 0;
-}
-
-static int remove_one(const collection *c, cordon_object_type type, const char *id, cordon_err *err)
-{
-    const cordon_engine_ops *ops = c->engine->ops;
-    cordon_deadline dl = cordon_deadline_clamp_ms(c->dl, OBJECTS_CALL_MS);
-
-    if (type == CORDON_OBJECT_VOLUME)
-        return ops->volume_remove(c->engine->impl, id, dl, err);
-    return type == CORDON_OBJECT_NETWORK ? ops->network_remove(c->engine->impl, id, dl, err)
-                                         : ops->container_remove(c->engine->impl, id, dl, err);
+    return cordon_deadline_clamp_ms(c->dl, OBJECTS_CALL_MS);
 }
 
 /* What ends the collection rather than this one removal. */
@@ -88,22 +53,25 @@ static void note_gone(cordon_gc_thing *thing)
 static int collect_one(collection *c, cordon_role role, const char *id, cordon_err *err)
 {
     cordon_object_type type = cordon_role_type(role);
-    cordon_auto(cordon_fact_list) labels = {0};
+    const cordon_engine *engine = c->engine;
+    cordon_auto(cordon_object_facts) facts = {0};
     cordon_gc_thing *thing = NULL;
     cordon_err failure = CORDON_ERR_INIT;
 
     if (cordon_gc_entry_note(c->report, cordon_role_type_name(role), cordon_role_name(role), id,
                              CORDON_GC_FOUND, &thing, err) != 0)
         return -1;
-    if (inspect_labels(c, type, id, &labels, &failure) == 0) {
-        if (!cordon_owner_matches(&c->entry->owner, role, &labels)) {
+    if (cordon_object_inspect(engine->ops, engine->impl, type, id, call_dl(c), &facts, &failure) ==
+        0) {
+        if (!cordon_owner_matches(&c->entry->owner, role, &facts.labels)) {
             thing->state = CORDON_GC_LEFT;
             (void)snprintf(thing->why, sizeof(thing->why),
                            "it does not carry that run's labels, and was left alone");
             return 0;
         }
         thing->asked = thing->asked || c->remove;
-        if (!c->remove || remove_one(c, type, id, &failure) == 0) {
+        if (!c->remove ||
+            cordon_object_remove(engine->ops, engine->impl, type, id, call_dl(c), &failure) == 0) {
             c->left++;
             return 0;
         }

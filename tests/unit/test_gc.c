@@ -12,6 +12,7 @@
 #include "config.h"
 #include "cordon/gc.h"
 #include "journal_read.h"
+#include "object_ops.h"
 #include "session.h"
 #include "support/fake_run.h"
 #include "support/test.h"
@@ -411,6 +412,34 @@ static void handles_that_are_none_are_refused(void)
     cordon_gc_report_free((cordon_gc_report *)&host);
 }
 
+/* Disposal and collection ask for an object by one table; what has no row is nobody's. */
+static void what_a_run_has_no_objects_of_is_neither_looked_at_nor_removed(void)
+{
+    static const cordon_object_type types[] = {CORDON_OBJECT_UNKNOWN, CORDON_OBJECT_IMAGE,
+                                               (cordon_object_type)99};
+    cordon_auto(bench) b = {.err = CORDON_ERR_INIT};
+    char id[CORDON_ID_HEX + 1];
+
+    REQUIRE(bench_open(&b));
+    REQUIRE(make_network(&b, &b.owner, CORDON_ROLE_VENDOR_NETWORK, false, id));
+    const cordon_engine *engine = b.run.engine;
+    size_t calls = fake_engine_call_count(b.run.fake);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        cordon_object_facts facts = {0};
+        cordon_err err = CORDON_ERR_INIT;
+
+        CHECK_FAILS(cordon_object_inspect(engine->ops, engine->impl, types[i], id,
+                                          cordon_deadline_in_ms(1000, -1), &facts, &err),
+                    err, CORDON_ERR_INVALID, "no objects");
+        CHECK(facts.labels.items == NULL && !facts.labels.known);
+        err = (cordon_err)CORDON_ERR_INIT;
+        CHECK_FAILS(cordon_object_remove(engine->ops, engine->impl, types[i], id,
+                                         cordon_deadline_in_ms(1000, -1), &err),
+                    err, CORDON_ERR_INVALID, "no objects");
+    }
+    CHECK_INT(fake_engine_call_count(b.run.fake), calls);
+}
+
 CORDON_TEST_MAIN("gc", TEST(CG1_what_a_dead_run_left_is_removed_and_a_second_time_there_is_nothing),
                  TEST(a_run_of_before_the_last_boot_is_over),
                  TEST(an_object_whose_create_was_never_answered_is_found_by_the_token),
@@ -425,4 +454,5 @@ CORDON_TEST_MAIN("gc", TEST(CG1_what_a_dead_run_left_is_removed_and_a_second_tim
                  TEST(what_is_no_journal_is_unreadable_and_stays),
                  TEST(a_journal_that_others_may_write_is_not_acted_on),
                  TEST(a_copy_under_another_name_is_not_acted_on),
-                 TEST(handles_that_are_none_are_refused))
+                 TEST(handles_that_are_none_are_refused),
+                 TEST(what_a_run_has_no_objects_of_is_neither_looked_at_nor_removed))
