@@ -66,11 +66,18 @@ int docker_decode_network(const void *json, size_t length, cordon_network_facts 
 int docker_decode_volume(const void *json, size_t length, cordon_volume_facts *ret_facts,
                          cordon_err *err) __attribute__((warn_unused_result));
 
+/*
+ * Answer to the create of a volume of that name. INDETERMINATE: it cannot be read, or is about
+ * another one.
+ */
+int docker_decode_volume_created(const void *json, size_t length, const char *name, cordon_err *err)
+    __attribute__((warn_unused_result));
+
 /* Answer to the list of containers that name a volume: their ids, sorted. */
 int docker_decode_users(const void *json, size_t length, cordon_fact_list *ret_users,
                         cordon_err *err) __attribute__((warn_unused_result));
 
-/* GET /volumes. */
+/* GET /volumes. ENGINE: the daemon warns, so the list may not be whole. */
 int docker_decode_volumes(const void *json, size_t length, cordon_list *ret_list, cordon_err *err)
     __attribute__((warn_unused_result));
 

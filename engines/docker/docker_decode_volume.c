@@ -2,6 +2,8 @@
 /* GET /volumes/{name}, who uses it, and the list of volumes to facts. */
 #include "docker_decode_internal.h"
 
+#include <string.h>
+
 #define FIELD(key, kind, fact, null)                                                               \
     {                                                                                              \
         key, CORDON_READ_##kind, offsetof(cordon_volume_facts, fact), CORDON_NULL_##null           \
@@ -51,6 +53,22 @@ int docker_decode_volume(const void *json, size_t length, cordon_volume_facts *r
     return 0;
 }
 
+int docker_decode_volume_created(const void *json, size_t length, const char *name, cordon_err *err)
+{
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    cordon_json root = {0};
+    const char *told = NULL;
+    cordon_err cause = CORDON_ERR_INIT;
+    if (docker_parse_object(json, length, &doc, &root, &cause) != 0 ||
+        cordon_json_need_string(root, "Name", &told, &cause) != 0)
+        return CORDON_FAIL(err, CORDON_ERR_INDETERMINATE,
+                           "docker made it and its answer cannot be read: %s", cause.message);
+    if (strcmp(told, name) != 0)
+        return CORDON_FAIL(err, CORDON_ERR_INDETERMINATE,
+                           "docker, create a volume: the answer is about %s", CORDON_QUOTE(told));
+    return 0;
+}
+
 int docker_decode_users(const void *json, size_t length, cordon_fact_list *ret_users,
                         cordon_err *err)
 {
@@ -69,6 +87,21 @@ int docker_decode_users(const void *json, size_t length, cordon_fact_list *ret_u
     return 0;
 }
 
+/* SECURITY: of a list that is not whole, what is missing in it is not gone. */
+static int refuse_partial_list(cordon_json root, cordon_err *err)
+{
+    cordon_auto(cordon_fact_list) warnings = {0};
+    cordon_json_place place = {0};
+    if (cordon_json_get_array(root, "Warnings", &place, err) != 0)
+        return -1;
+    if (place.has != CORDON_JSON_PRESENT || cordon_json_count(place.value) == 0)
+        return 0;
+    if (cordon_factread_texts(place.value, &warnings, err) != 0)
+        return -1;
+    return CORDON_FAIL(err, CORDON_ERR_ENGINE, "the list of volumes may not be whole: %s",
+                       CORDON_QUOTE(warnings.items[0]));
+}
+
 /* {"Volumes": [...] or null, "Warnings": null}; a volume's name is its id. */
 int docker_decode_volumes(const void *json, size_t length, cordon_list *ret_list, cordon_err *err)
 {
@@ -81,6 +114,7 @@ int docker_decode_volumes(const void *json, size_t length, cordon_list *ret_list
     cordon_json root = {0};
     cordon_json_place place = {0};
     if (docker_parse_object(json, length, &doc, &root, err) != 0 ||
+        refuse_partial_list(root, err) != 0 ||
         cordon_json_get_array(root, "Volumes", &place, err) != 0)
         return -1;
     if (place.has == CORDON_JSON_ABSENT)

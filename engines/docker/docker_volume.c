@@ -21,11 +21,17 @@ static const docker_op inspect_op = {
     .expected = 200,
     .answer_max_bytes = DOCKER_ANSWER_MAX_BYTES,
 };
+/* SECURITY: what is not found here is no volume. */
+static const docker_quirk users_quirks[] = {
+    {404, NULL, CORDON_ERR_PROTOCOL},
+};
 static const docker_op users_op = {
     .what = "list the containers of a volume",
     .method = "GET",
     .expected = 200,
     .answer_max_bytes = DOCKER_LIST_MAX_BYTES,
+    .quirks = users_quirks,
+    .quirk_count = 1,
 };
 static const docker_op remove_op = {
     .what = "remove a volume",
@@ -53,8 +59,10 @@ int docker_volume_create(void *impl, const cordon_volume_spec *spec, cordon_dead
     if (docker_path(engine, &path, err, "/volumes/create") != 0 ||
         docker_encode_volume(spec, &body, err) != 0)
         return -1;
-    return docker_call(engine, &create_op, &path, (docker_body){body.data, body.length}, dl,
-                       &response, err);
+    if (docker_call(engine, &create_op, &path, (docker_body){body.data, body.length}, dl, &response,
+                    err) != 0)
+        return -1;
+    return docker_decode_volume_created(response.body.data, response.body.length, spec->name, err);
 }
 
 static int call_name(const docker_engine *engine, const docker_op *op, const char *name,

@@ -31,6 +31,10 @@ int podman_decode_runtime(const void *bytes, size_t length, const char *id,
 int podman_decode_network(const void *bytes, size_t length, cordon_network_facts *ret_facts,
                           cordon_err *err) __attribute__((warn_unused_result));
 
+/* Answer to the create of a volume of that name. PROTOCOL: cannot be read, or about another one. */
+int podman_decode_volume_created(const void *bytes, size_t length, const char *name,
+                                 cordon_err *err) __attribute__((warn_unused_result));
+
 /* GET /volumes/{name}/json; who uses it stands in another answer. */
 int podman_decode_volume(const void *bytes, size_t length, cordon_volume_facts *ret_facts,
                          cordon_err *err) __attribute__((warn_unused_result));

@@ -2,6 +2,8 @@
 /* libpod's volume inspect (libpod/define.InspectVolumeData) -> facts. */
 #include "podman_decode_internal.h"
 
+#include <string.h>
+
 #include "podman_internal.h"
 
 #define AT(member)    offsetof(cordon_volume_facts, member)
@@ -64,4 +66,17 @@ int podman_decode_volume(const void *bytes, size_t length, cordon_volume_facts *
     *ret_facts = facts;
     facts = (cordon_volume_facts){0};
     return 0;
+}
+
+int podman_decode_volume_created(const void *bytes, size_t length, const char *name,
+                                 cordon_err *err)
+{
+    cordon_auto_ptr(cordon_json_doc) doc = NULL;
+    const char *told = NULL;
+    if (cordon_json_parse(bytes, length, PODMAN_ANSWER_MAX, 0, &doc, err) != 0 ||
+        cordon_json_need_string(cordon_json_root(doc), "Name", &told, err) != 0)
+        return -1;
+    if (strcmp(told, name) == 0)
+        return 0;
+    return CORDON_FAIL(err, CORDON_ERR_PROTOCOL, "the answer is about %s", CORDON_QUOTE(told));
 }

@@ -39,7 +39,11 @@ int podman_volume_create(void *impl, const cordon_volume_spec *spec, cordon_dead
         .want = 201,
         .mutating = true,
     };
-    return podman_call(impl, &request, dl, &answer, err);
+    if (podman_call(impl, &request, dl, &answer, err) != 0)
+        return -1;
+    if (podman_decode_volume_created(answer.body.data, answer.body.length, spec->name, err) != 0)
+        return podman_unread_change("create volume", err);
+    return 0;
 }
 
 /* Containers in any state that name the volume. */
@@ -59,16 +63,20 @@ static int list_users(podman *engine, const char *name, cordon_deadline dl,
         .want = 200,
         .max_bytes = PODMAN_LIST_MAX,
     };
-    if (podman_call(engine, &request, dl, &answer, err) != 0)
+    if (podman_call(engine, &request, dl, &answer, err) != 0) {
+        /* SECURITY: what is not found here is no volume. */
+        if (err->code == CORDON_ERR_NOTFOUND)
+            err->code = CORDON_ERR_PROTOCOL;
         return -1;
+    }
     if (podman_decode_members(answer.body.data, answer.body.length, ret_users, err) != 0)
         return podman_unread(&request, err);
     return 0;
 }
 
 /* SECURITY: libpod takes unique prefixes, too; an answer about another name is no answer. */
-int podman_volume_inspect(void *impl, const char *name, cordon_deadline dl,
-                          cordon_volume_facts *ret_facts, cordon_err *err)
+static int inspect(podman *engine, const char *name, cordon_deadline dl,
+                   cordon_volume_facts *ret_facts, cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
@@ -82,24 +90,37 @@ int podman_volume_inspect(void *impl, const char *name, cordon_deadline dl,
         .subjects = PODMAN_ON_VOLUME,
         .want = 200,
     };
-    if (podman_call(impl, &request, dl, &answer, err) != 0)
+    if (podman_call(engine, &request, dl, &answer, err) != 0)
         return -1;
     if (podman_decode_volume(answer.body.data, answer.body.length, &facts, err) != 0)
         return podman_unread(&request, err);
     if (strcmp(facts.name, name) != 0)
         return CORDON_FAIL(err, CORDON_ERR_NOTFOUND, "no volume has the name %s", name);
-    if (list_users(impl, name, dl, &facts.users, err) != 0)
+    *ret_facts = facts;
+    facts = (cordon_volume_facts){0};
+    return 0;
+}
+
+int podman_volume_inspect(void *impl, const char *name, cordon_deadline dl,
+                          cordon_volume_facts *ret_facts, cordon_err *err)
+{
+    cordon_auto(cordon_volume_facts) facts = {0};
+    if (inspect(impl, name, dl, &facts, err) != 0 ||
+        list_users(impl, name, dl, &facts.users, err) != 0)
         return -1;
     *ret_facts = facts;
     facts = (cordon_volume_facts){0};
     return 0;
 }
 
+/* SECURITY: so it is looked at before: where ours is gone, its name may be the start of another's.
+ */
 int podman_volume_remove(void *impl, const char *name, cordon_deadline dl, cordon_err *err)
 {
     cordon_auto(cordon_buf) path = cordon_buf_make(PODMAN_PATH_MAX);
     cordon_auto(cordon_httpc_response) answer = {0};
-    if (path_of(&path, name, "", err) != 0)
+    cordon_auto(cordon_volume_facts) facts = {0};
+    if (inspect(impl, name, dl, &facts, err) != 0 || path_of(&path, name, "", err) != 0)
         return -1;
     podman_request request = {
         .what = "remove volume",

@@ -68,4 +68,27 @@ typedef struct answer {
     bool has_id; /* of creates */
 } answer;
 
+typedef int change_fn(void *impl, char **ret_id, cordon_err *err);
+
+/* SECURITY: whatever comes back, a change is asked for exactly once. */
+static inline void check_answers(change_fn *call, const answer *answers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const udsd_step steps[] = {PING, ASK, answers[i].step};
+        cordon_auto(script) s = {0};
+        cordon_autofree char *id = NULL;
+        cordon_err err = CORDON_ERR_INIT;
+        REQUIRE(script_begin(&s, steps, sizeof steps / sizeof steps[0]));
+        int rc = call(s.impl, &id, &err);
+        TEST_RECORDF(err.code == answers[i].code && rc == (err.code == CORDON_OK ? 0 : -1) &&
+                         strstr(err.message, answers[i].part),
+                     "answer %zu (%d %.80s): %s \"%.200s\", want %s \"%s\"", i,
+                     answers[i].step.status, answers[i].step.json ? answers[i].step.json : "",
+                     cordon_code_name(err.code), err.message, cordon_code_name(answers[i].code),
+                     answers[i].part);
+        CHECK((id != NULL) == answers[i].has_id);
+        CHECK_INT(udsd_count(s.server), 3);
+    }
+}
+
 #endif

@@ -152,29 +152,6 @@ static int load(void *impl, char **ret_id, cordon_err *err)
     return ops->image_load(impl, "tar", 3, soon(), err);
 }
 
-typedef int change_fn(void *impl, char **ret_id, cordon_err *err);
-
-/* SECURITY: whatever comes back, a change is asked for exactly once. */
-static void check_answers(change_fn *call, const answer *answers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const udsd_step steps[] = {PING, ASK, answers[i].step};
-        cordon_auto(script) s = {0};
-        cordon_autofree char *id = NULL;
-        cordon_err err = CORDON_ERR_INIT;
-        REQUIRE(script_begin(&s, steps, COUNT(steps)));
-        int rc = call(s.impl, &id, &err);
-        TEST_RECORDF(err.code == answers[i].code && rc == (err.code == CORDON_OK ? 0 : -1) &&
-                         strstr(err.message, answers[i].part),
-                     "answer %zu (%d %.80s): %s \"%.200s\", want %s \"%s\"", i,
-                     answers[i].step.status, answers[i].step.json ? answers[i].step.json : "",
-                     cordon_code_name(err.code), err.message, cordon_code_name(answers[i].code),
-                     answers[i].part);
-        CHECK((id != NULL) == answers[i].has_id);
-        CHECK_INT(udsd_count(s.server), 3);
-    }
-}
-
 static void network_creates_are_judged_by_their_answer(void)
 {
     static const answer answers[] = {
