@@ -14,6 +14,7 @@
 /* The daemon's clock and ours may differ by a little. */
 #define WATCH_MARGIN_S 2
 
+#define WATCH_OBJECTS 64 /* more than there are numbers of objects, see watch_object */
 enum {
     WATCH_NOBODY = -1,
     WATCH_PROXY = 0,
@@ -211,16 +212,27 @@ static int watch_volume(cordon_watch *watch, const cordon_event *event, cordon_r
                           err);
 }
 
-/* The step of before that an event is about; NULL for none. */
+/* The container that an event is about, or that joined what it is about. */
+static const char *watch_whom(const cordon_event *event)
+{
+    return event->type == CORDON_OBJECT_CONTAINER ? event->id : event->container_id;
+}
+
+/* The number of the step of before that an event is about; past_count for none. */
+static unsigned watch_past_index(const cordon_watch *watch, const cordon_event *event)
+{
+    unsigned i = 0;
+
+    while (i < watch->past_count && !same_id(watch_whom(event), watch->past[i].id))
+        i++;
+    return i;
+}
+
 static cordon_watch_past *watch_past(cordon_watch *watch, const cordon_event *event)
 {
-    const char *id = event->type == CORDON_OBJECT_CONTAINER ? event->id : event->container_id;
+    unsigned index = watch_past_index(watch, event);
 
-    for (unsigned i = 0; i < watch->past_count; i++) {
-        if (same_id(id, watch->past[i].id))
-            return &watch->past[i];
-    }
-    return NULL;
+    return index < watch->past_count ? &watch->past[index] : NULL;
 }
 
 /* It joined its network once, or Docker's "none", as any step. */
@@ -329,12 +341,12 @@ static int watch_judge_new(cordon_watch *watch, const cordon_event *event,
     return watch_foreign_network(watch, event, ret_refusal, err);
 }
 
-/* A number for the object of the run that an event is about: containers, networks, scratch; -1. */
-static int watch_object(const cordon_watch *watch, const cordon_event *event)
+/*
+ * A number for the object of the run that an event is about: containers, networks, scratch; -1. Of
+ * several steps each has its own, the same while it runs and when it has gone.
+ */
+static int watch_object_of(const cordon_watch *watch, const cordon_event *event, int which)
 {
-    int which = watch_member(watch, event->type == CORDON_OBJECT_CONTAINER ? event->id
-                                                                           : event->container_id);
-
     if (event->type == CORDON_OBJECT_CONTAINER)
         return which;
     for (int role = 0; role < 2; role++) {
@@ -344,6 +356,17 @@ static int watch_object(const cordon_watch *watch, const cordon_event *event)
     if (event->type == CORDON_OBJECT_VOLUME)
         return same_id(event->id, watch->scratch) ? 32 + which : WATCH_NOBODY;
     return which == WATCH_NOBODY ? WATCH_NOBODY : 16 + which;
+}
+
+static int watch_object(const cordon_watch *watch, const cordon_event *event)
+{
+    unsigned past = watch_past_index(watch, event);
+    int which = past < watch->past_count ? WATCH_STEP : watch_member(watch, watch_whom(event));
+    int object = watch_object_of(watch, event, which);
+
+    if (which == WATCH_STEP && object != WATCH_NOBODY)
+        object += WATCH_OBJECTS * (int)past;
+    return object;
 }
 
 /*

@@ -391,7 +391,37 @@ static void an_event_that_is_told_again_happened_once(void)
     CHECK(err.code == CORDON_ERR_TAMPERED);
 }
 
+/* The same of a step that has been removed since: what it did is known from when it was there. */
+static void what_is_told_again_of_a_step_of_before_happened_once(void)
+{
+    char raw[] = "attach";
+    char id[CORDON_ID_HEX + 1];
+    cordon_watch watch = sample_watch();
+    cordon_event event = {.type = CONTAINER,
+                          .action = CORDON_EVENT_ATTACH,
+                          .id = id,
+                          .raw_action = raw,
+                          .time_ns = {true, 1000}};
+    cordon_err err = CORDON_ERR_INIT;
+
+    (void)snprintf(id, sizeof(id), "%s", SAMPLE_STEP);
+    CHECK(cordon_watch_judge(&watch, &event, NULL, &err) == 0);
+    cordon_watch_retire(&watch, false);
+    watch.step = SAMPLE_FOREIGN;
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(cordon_watch_judge(&watch, &event, NULL, &err), err);
+    /* Of another step, at the same moment, it is another event; a second one is none of ours. */
+    (void)snprintf(id, sizeof(id), "%s", SAMPLE_FOREIGN);
+    CHECK_OK(cordon_watch_judge(&watch, &event, NULL, &err), err);
+    CHECK_INT(watch.attaches[1], 1);
+    event.time_ns.value = 1001;
+    (void)snprintf(id, sizeof(id), "%s", SAMPLE_STEP);
+    CHECK(cordon_watch_judge(&watch, &event, NULL, &err) == -1);
+    CHECK(err.code == CORDON_ERR_TAMPERED);
+}
+
 CORDON_TEST_MAIN("watch", TEST(an_event_that_is_told_again_happened_once),
+                 TEST(what_is_told_again_of_a_step_of_before_happened_once),
                  TEST(every_action_on_step_and_proxy_is_as_the_table_says),
                  TEST(every_action_has_a_row), TEST(nothing_that_happens_to_others_is_our_business),
                  TEST(only_create_connect_and_disconnect_may_happen_to_a_network),
