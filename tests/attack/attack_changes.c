@@ -34,7 +34,14 @@ enum {
     ALL = 7,
     OLD = 8,
     NEW = 16,
+    LONG = 32, /* where the test may take long */
 };
+
+#ifdef ATTACK_LONG
+#define IS_LONG true
+#else
+#define IS_LONG false
+#endif
 
 /*
  * code     of the refusal, without its prefix; NULL: the change has no effect, so the run ends well
@@ -51,18 +58,21 @@ typedef struct row {
     const char *why;
 } row;
 
-#define STEP        CORDON_ROLE_STEP
-#define PROXY       CORDON_ROLE_PROXY
-#define VENDOR      CORDON_ROLE_VENDOR_NETWORK
-#define EARLY       (1U << CREATED)
-#define STARTED     (1U << LOOK | 1U << RUNNING)
-#define ALWAYS      (EARLY | STARTED)
-#define RELEASE_TOO (1U << RELEASE)
-#define NO_TELLING  "Podman 4 tells nobody of changed limits: no event, no other inspection"
-#define NO_NETWORK  "libpod's events name no network: who is there is looked at instead"
-#define NO_REMOVAL  "Podman 4 has no event for it, but the id is gone"
-#define NO_UPLOAD   "Docker keeps the root read-only for uploads, too; libpod from the start on"
-#define SCRATCH     "what is in the scratch is the command's own"
+#define STEP            CORDON_ROLE_STEP
+#define PROXY           CORDON_ROLE_PROXY
+#define VENDOR          CORDON_ROLE_VENDOR_NETWORK
+#define KEEPER          CORDON_ROLE_KEEPER
+#define VOLUME          CORDON_ROLE_SCRATCH
+#define EARLY           (1U << CREATED)
+#define STARTED         (1U << LOOK | 1U << RUNNING)
+#define ALWAYS          (EARLY | STARTED)
+#define RELEASE_TOO     (1U << RELEASE)
+#define NO_TELLING      "Podman 4 tells nobody of changed limits: no event, no other inspection"
+#define NO_NETWORK      "libpod's events name no network: who is there is looked at instead"
+#define NO_REMOVAL      "Podman 4 has no event for it, but the id is gone"
+#define NO_UPLOAD       "Docker keeps the root read-only for uploads, too; libpod from the start on"
+#define NO_NETWORK_MODE "an engine adds no network to a container that has none"
+#define SCRATCH         "what is in the scratch is the command's own"
 
 static const row rows[] = {
     {change_memory, STEP, ALWAYS | RELEASE_TOO, DOCKER, "CHANGED", NULL},
@@ -112,6 +122,27 @@ static const row rows[] = {
     {upload, STEP, STARTED | RELEASE_TOO, LIBPOD, NULL, NO_UPLOAD},
     {upload, STEP, ALWAYS | RELEASE_TOO, DOCKER, NULL, NO_UPLOAD},
     {upload, PROXY, 1U << UNSTARTED | 1U << RUNNING, DOCKER, NULL, NO_UPLOAD},
+    /* In a run of two steps, at those points of the second one; see has_two_steps. */
+    {start_it, KEEPER, 1U << UNSTARTED, ALL, "CHANGED", NULL},
+    {replace_scratch, VOLUME, 1U << UNSTARTED, ALL, "CHANGED", "its end is told on every engine"},
+    {upload, KEEPER, 1U << UNSTARTED, LIBPOD | LONG, "CHANGED", "the list of changes shows it"},
+    {kill_it, KEEPER, EARLY, ALL, "CHANGED", NULL},
+    {kill_it, KEEPER, STARTED | RELEASE_TOO, ALL | LONG, "CHANGED", NULL},
+    {replace_it, KEEPER, EARLY | STARTED, ALL | LONG, "CHANGED", NULL},
+    {execute, KEEPER, 1U << RUNNING, ALL, "CHANGED", NULL},
+    {execute, KEEPER, EARLY | 1U << LOOK | RELEASE_TOO, ALL | LONG, "CHANGED", NULL},
+    {change_memory, KEEPER, ALWAYS, DOCKER | LONG, "CHANGED", NULL},
+    {change_memory, KEEPER, ALWAYS, PODMAN | NEW | LONG, "CHANGED", NULL},
+    {rename_it, KEEPER, ALWAYS, ALL | LONG, "CHANGED", NULL},
+    {pause_it, KEEPER, ALWAYS, ALL | LONG, "CHANGED", NULL},
+    {attach_again, KEEPER, ALWAYS, ALL | LONG, "CHANGED", NULL},
+    {commit_it, KEEPER, EARLY | 1U << RUNNING, ALL | LONG, "CHANGED", NULL},
+    {connect_to_foreign, KEEPER, 1U << RUNNING, ALL, NULL, NO_NETWORK_MODE},
+    {upload_scratch, KEEPER, 1U << RUNNING, LIBPOD | LONG, NULL, SCRATCH},
+    {remove_scratch, VOLUME, 1U << RUNNING, ALL, NULL, "a volume that is in use stays"},
+    {join_scratch, VOLUME, EARLY | 1U << LOOK, DOCKER, "CHANGED", NULL},
+    {join_scratch, VOLUME, EARLY | 1U << LOOK, LIBPOD, "FOREIGN", "no event tells who mounts it"},
+    {join_scratch, VOLUME, 1U << RUNNING, ALL, "CHANGED", NULL},
     {upload_scratch, STEP, EARLY, LIBPOD, "CHANGED", "it lies below the mount, and shows"},
     {upload_scratch, STEP, 1U << RUNNING, LIBPOD, NULL, SCRATCH},
 };
@@ -124,6 +155,7 @@ typedef struct attack {
     point at;
     stage stage;
     play play;
+    play_steps steps;
     pthread_mutex_t lock;
     bool done;
     bool asked;
@@ -142,6 +174,26 @@ static void go(attack *a)
     (void)pthread_mutex_unlock(&a->lock);
 }
 
+/* The run has two steps and no network, and no proxy: keeper, `true`, and the step that counts. */
+static bool has_two_steps(const attack *a)
+{
+    return a->row->target == KEEPER || a->row->target == VOLUME;
+}
+
+/* Of the step that counts. */
+static bool is_its(const attack *a, const play_request *r, play_call which)
+{
+    return r->call == which && r->role == STEP && (!has_two_steps(a) || r->nth == 2);
+}
+
+/* What has no start of its own is at stake before its first user is made. */
+static bool is_unstarted(const attack *a, const play_request *r)
+{
+    if (a->row->target == VOLUME)
+        return r->call == PLAY_CREATE && r->role == KEEPER;
+    return r->call == PLAY_START && r->role == a->row->target;
+}
+
 static void await_proxy(attack *a)
 {
     for (int i = 0; i < 1000; i++) {
@@ -158,14 +210,15 @@ static liar_word on_ask(play *p, const play_request *r, liar_exchange *x)
 {
     attack *a = p->hooks.context;
     (void)x;
-    if (a->at == UNSTARTED && r->call == PLAY_START && r->role == a->row->target)
+    if (a->at == UNSTARTED && is_unstarted(a, r))
         go(a);
-    if (a->at == CREATED && r->call == PLAY_START && r->role == CORDON_ROLE_STEP) {
-        await_proxy(a);
+    if (a->at == CREATED && is_its(a, r, PLAY_START)) {
+        if (!has_two_steps(a))
+            await_proxy(a);
         go(a);
     }
     /* The final look is the first to be asked once both have started. */
-    if (a->at == LOOK && p->starts == 2 && r->call == PLAY_INSPECT)
+    if (a->at == LOOK && p->starts == (has_two_steps(a) ? 3 : 2) && r->call == PLAY_INSPECT)
         go(a);
     /* The stranger leaves when the containers go, so that this run's leftovers are its own. */
     if (r->call == PLAY_REMOVE)
@@ -184,7 +237,7 @@ static liar_word on_piece(play *p, const play_request *r, bool to_engine, char *
         a->proxy_speaks = true;
         (void)pthread_mutex_unlock(&a->lock);
     }
-    if (a->at == RELEASE && to_engine && r->call == PLAY_ATTACH && r->role == CORDON_ROLE_STEP)
+    if (a->at == RELEASE && to_engine && is_its(a, r, PLAY_ATTACH))
         go(a);
     return LIAR_PASS;
 }
@@ -197,7 +250,10 @@ static bool begin(attack *a)
     (void)snprintf(script, sizeof script, "echo ready; sleep %s", seconds);
     a->stage = (stage){.p = &a->play, .target = a->row->target};
     (void)pthread_mutex_init(&a->lock, NULL);
-    return play_begin(&a->play, (call){.argv = SHELL(script)}, &hooks);
+    call what = {.argv = SHELL(script)};
+    if (has_two_steps(a) && !play_two_steps(&a->steps, script, "2m", &what))
+        return false;
+    return play_begin(&a->play, what, &hooks);
 }
 
 static const char *shown(const char *text)
@@ -231,7 +287,8 @@ static bool is_engines_own_failure(const attack *a, const outcome *o)
     if (real_is_docker())
         return false;
     if (message &&
-        (strstr(message, "ended its event stream") || strstr(message, "preparing container")))
+        (strstr(message, "ended its event stream") || strstr(message, "preparing container") ||
+         strstr(message, "container's attach socket")))
         return true;
     if (is_seen_before_told(a, o))
         return true;
@@ -300,6 +357,8 @@ static bool applies(const row *r, point at)
 {
     /* What Podman 4 cannot show is not said of Podman 5. */
     bool known = r->code || is_version_4();
+    if (((r->engines & LONG) != 0 && !IS_LONG) || !stage_asked_for(r->target))
+        return false;
     if ((r->engines & (is_version_4() ? NEW : OLD)) != 0)
         return false;
     return (r->engines & engine_bit()) != 0 && (r->at & 1U << at) != 0 && known;

@@ -12,6 +12,8 @@
 #define EGRESS_SUBNET "10.219.78.0/29"
 /* Where a network of a test stands that is made beside the others. */
 #define SPARE_SUBNET "10.219.79.0/29"
+/* A scratch of a test that is made beside the one of the keeper. */
+#define SPARE_VOLUME "cordon-spare-scratch"
 
 /* --- The lie ---------------------------------------------------------------------------------- */
 
@@ -74,7 +76,31 @@ static bool fill_input(bench *b, const char *worktree)
         .keep_id = strcmp(real.word, "rootless") == 0,
     };
     cordon_plan_init(&b->plan, &b->input);
+    b->input.shared = true;
+    cordon_plan_init(&b->shared, &b->input);
     return true;
+}
+
+static bool of_several_steps(cordon_role role)
+{
+    return role == CORDON_ROLE_SCRATCH || role == CORDON_ROLE_KEEPER;
+}
+
+static cordon_plan *plan_of(bench *b, cordon_role role)
+{
+    return of_several_steps(role) ? &b->shared : &b->plan;
+}
+
+/* What the keeper has mounted. */
+static bool make_scratch(bench *b)
+{
+    cordon_auto(cordon_volume_facts) facts = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    const cordon_volume_spec *spec = &b->shared.scratch;
+    return CHECK_OK(real.ops->volume_create(real.impl, spec, real_soon(), &err), err) &&
+           CHECK_OK(real.ops->volume_inspect(real.impl, spec->name, real_soon(), &facts, &err),
+                    err) &&
+           CHECK_OK(cordon_fact_text_set(&b->shared.scratch_place, facts.place, &err), err);
 }
 
 static bool make_network(bench *b, cordon_role role, const char *subnet)
@@ -112,7 +138,16 @@ bool bench_open(bench *b, const char *worktree)
                                           true, real_soon(), &b->images, &refusal, &err),
                     err) &&
            fill_input(b, worktree) && make_network(b, CORDON_ROLE_VENDOR_NETWORK, VENDOR_SUBNET) &&
-           make_network(b, CORDON_ROLE_EGRESS_NETWORK, EGRESS_SUBNET) && open_liar(b);
+           make_network(b, CORDON_ROLE_EGRESS_NETWORK, EGRESS_SUBNET) && make_scratch(b) &&
+           open_liar(b);
+}
+
+/* Gone already is as good. */
+static void remove_volume(const char *name)
+{
+    cordon_err err = CORDON_ERR_INIT;
+    if (real.ops->volume_remove(real.impl, name, real_soon(), &err) != 0)
+        CHECK_INT(err.code, CORDON_ERR_NOTFOUND);
 }
 
 void bench_close(bench *b)
@@ -122,7 +157,10 @@ void bench_close(bench *b)
     liar_stop(b->liar);
     for (int role = CORDON_ROLE_VENDOR_NETWORK; role <= CORDON_ROLE_EGRESS_NETWORK; role++)
         real_remove_network(b->plan.network_ids[role]);
+    if (b->shared.scratch_place)
+        remove_volume(b->shared.scratch.name);
     cordon_plan_clear(&b->plan);
+    cordon_plan_clear(&b->shared);
     cordon_images_clear(&b->images);
     free(b->body);
     b->body = NULL;
@@ -150,7 +188,7 @@ static void judge_runtime(bench *b, cordon_role role, const cordon_container_fac
     cordon_tally tally = {0};
     char object[64];
     (void)snprintf(object, sizeof object, "%s.runtime", cordon_role_name(role));
-    if (cordon_expect_runtime(&b->plan, role, &ids, &expected, err) == 0 &&
+    if (cordon_expect_runtime(plan_of(b, role), role, &ids, &expected, err) == 0 &&
         real.ops->container_prepare(real.impl, seen->id, real_soon(), err) == 0 &&
         real.ops->container_runtime(real.impl, seen->id, seen->runtime_config, real_soon(), &actual,
                                     err) == 0)
@@ -168,7 +206,8 @@ static void judge_container(bench *b, cordon_role role, const char *id, cordon_r
                 : role == CORDON_ROLE_KEEPER ? ids.keeper
                                              : ids.proxy;
     (void)snprintf(own, sizeof ids.step, "%s", id);
-    if (cordon_expect_container(&b->plan, role, &ids, CORDON_ROUND_CREATED, &expected, err) != 0 ||
+    if (cordon_expect_container(plan_of(b, role), role, &ids, CORDON_ROUND_CREATED, &expected,
+                                err) != 0 ||
         real.ops->container_inspect(real.impl, id, real_soon(), &actual, err) != 0 ||
         cordon_validate_container(cordon_role_name(role), &expected, &actual, CORDON_ROUND_CREATED,
                                   &tally, refusal, err) != 0)
@@ -190,7 +229,7 @@ static void remove_container(const char *id)
 static bench_verdict try_container(bench *b, cordon_role role, cordon_refusal *refusal,
                                    char message[256])
 {
-    const cordon_container_spec *spec = cordon_plan_container(&b->plan, role);
+    const cordon_container_spec *spec = cordon_plan_container(plan_of(b, role), role);
     cordon_autofree char *id = NULL;
     cordon_err err = CORDON_ERR_INIT;
     int made = real.ops->container_create(b->impl, spec, real_soon(), &id, &err);
@@ -237,13 +276,60 @@ static bench_verdict try_network(bench *b, cordon_role role, cordon_refusal *ref
     return verdict_of(&err, message);
 }
 
+static void judge_volume(bench *b, cordon_refusal *refusal, cordon_err *err)
+{
+    static const cordon_run_ids none;
+    cordon_auto(cordon_volume_facts) expected = {0};
+    cordon_auto(cordon_volume_facts) actual = {0};
+    cordon_tally tally = {0};
+    if (cordon_expect_volume(&b->shared, &none, NULL, &expected, err) == 0 &&
+        real.ops->volume_inspect(real.impl, SPARE_VOLUME, real_soon(), &actual, err) == 0)
+        (void)!cordon_validate_volume(cordon_role_name(CORDON_ROLE_SCRATCH), &expected, &actual,
+                                      CORDON_ROUND_CREATED, &tally, refusal, err);
+}
+
+/* The spare one, and what was made under a name of the engine's choice. */
+static void sweep_volumes(const bench *b)
+{
+    cordon_auto(cordon_list) list = {0};
+    cordon_err err = CORDON_ERR_INIT;
+    remove_volume(SPARE_VOLUME);
+    if (!CHECK_OK(real.ops->list_by_label(real.impl, CORDON_OBJECT_VOLUME, b->owner.token_label,
+                                          real_soon(), &list, &err),
+                  err))
+        return;
+    for (size_t i = 0; i < list.count; i++) {
+        if (strcmp(list.items[i].id, b->shared.scratch.name) != 0)
+            remove_volume(list.items[i].id);
+    }
+}
+
+/* A second scratch, with a name of its own. */
+static bench_verdict try_volume(bench *b, cordon_refusal *refusal, char message[256])
+{
+    cordon_volume_spec *spec = &b->shared.scratch;
+    const char *kept = spec->name;
+    cordon_err err = CORDON_ERR_INIT;
+    spec->name = SPARE_VOLUME;
+    if (real.ops->volume_create(b->impl, spec, real_soon(), &err) == 0)
+        judge_volume(b, refusal, &err);
+    spec->name = kept;
+    sweep_volumes(b);
+    return verdict_of(&err, message);
+}
+
 bench_verdict bench_try(bench *b, cordon_role role, const bench_change *change,
                         cordon_refusal *ret_refusal, char ret_message[256])
 {
+    cordon_object_type type = cordon_role_type(role);
+    bench_verdict verdict;
     b->change = change;
     b->changed = false;
-    bool network = cordon_role_type(role) == CORDON_OBJECT_NETWORK;
-    bench_verdict verdict = network ? try_network(b, role, ret_refusal, ret_message)
-                                    : try_container(b, role, ret_refusal, ret_message);
+    if (type == CORDON_OBJECT_NETWORK)
+        verdict = try_network(b, role, ret_refusal, ret_message);
+    else if (type == CORDON_OBJECT_VOLUME)
+        verdict = try_volume(b, ret_refusal, ret_message);
+    else
+        verdict = try_container(b, role, ret_refusal, ret_message);
     return change && !b->changed ? BENCH_BROKEN : verdict;
 }

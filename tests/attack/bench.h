@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A workbench: real networks and a real plan on the engine under test, on which single creates are
- * made through a liar, inspected honestly and judged by core's own tables. Nothing is started, so
- * hundreds of changed creates take seconds.
+ * A workbench: real networks, a scratch and real plans on the engine under test, on which single
+ * creates are made through a liar, inspected honestly and judged by core's own tables. Nothing is
+ * started, so hundreds of changed creates take seconds.
  */
 #ifndef CORDON_TESTS_ATTACK_BENCH_H
 #define CORDON_TESTS_ATTACK_BENCH_H
@@ -28,6 +28,7 @@ typedef struct bench {
     cordon_plan_input input;
     cordon_plan_host host;
     cordon_plan plan;
+    cordon_plan shared; /* of several steps: its scratch and keeper are those that are tried */
     liar *liar;
     void *impl;       /* a session through the liar */
     const char *call; /* the request that is changed has this in its path */
@@ -44,7 +45,7 @@ typedef enum bench_verdict {
     BENCH_SILENT, /* created, inspected, and nothing was found */
 } bench_verdict;
 
-/* Makes networks and plan; worktree is given read-only. */
+/* Makes networks, scratch and plans; worktree is given read-only. */
 bool bench_open(bench *b, const char *worktree);
 void bench_close(bench *b);
 

@@ -5,24 +5,36 @@
 #include <arpa/inet.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FOREIGN_NETWORK   "cordon-attack-foreign"
-#define FOREIGN_SUBNET    "10.220.%u.%u/29"
-#define FOREIGN_CONTAINER "cordon-attack-foreigner"
+#define FOREIGN_NETWORK "cordon-attack-foreign"
+#define FOREIGN_SUBNET  "10.220.%u.%u/29"
 
 static const char *target(const stage *s)
 {
     return s->p->ids[s->target];
 }
 
-/* A name that hardly another run of the test has. */
-static void own_name(const stage *s, const char *head, char ret_name[64])
+/* Random digits of the run; one of several steps has a scratch, and here no network. */
+static const char *own_mark(const stage *s)
 {
-    (void)snprintf(ret_name, 64, "%s-%.12s", head, s->p->ids[CORDON_ROLE_VENDOR_NETWORK]);
+    const char *scratch = strrchr(s->p->ids[CORDON_ROLE_SCRATCH], '-');
+    return scratch ? scratch + 1 : s->p->ids[CORDON_ROLE_VENDOR_NETWORK];
+}
+
+bool stage_asked_for(cordon_role role)
+{
+    const char *only = getenv("CORDON_ATTACK_TARGET");
+    return !only || strstr(only, cordon_role_name(role)) != NULL;
+}
+
+void stage_own_name(const stage *s, const char *head, char ret_name[64])
+{
+    (void)snprintf(ret_name, 64, "%s-%.12s", head, own_mark(s));
 }
 
 /* Attacks are made side by side: no two of this process share a subnet. */
@@ -104,7 +116,7 @@ bool connect_to_foreign(stage *s)
 {
     char name[64];
     char subnet[32];
-    own_name(s, FOREIGN_NETWORK, name);
+    stage_own_name(s, FOREIGN_NETWORK, name);
     unsigned number = own_number();
     (void)snprintf(subnet, sizeof subnet, FOREIGN_SUBNET, number % 256, number / 256 % 32 * 8);
     return real_foreign_network(name, subnet, s->foreign_network) &&
@@ -115,7 +127,7 @@ bool connect_foreigner(stage *s)
 {
     char address[INET_ADDRSTRLEN];
     char name[64];
-    own_name(s, FOREIGN_CONTAINER, name);
+    stage_own_name(s, STAGE_FOREIGNER, name);
     return spare_address(s, address) &&
            real_foreign_container(name, NULL, NULL, s->foreign_container) &&
            on_network(s, s->p->ids[CORDON_ROLE_VENDOR_NETWORK], "connect", s->foreign_container,
@@ -133,7 +145,7 @@ bool rename_it(stage *s)
 {
     char name[64];
     char path[96];
-    own_name(s, "cordon-attack-renamed", name);
+    stage_own_name(s, "cordon-attack-renamed", name);
     (void)snprintf(path, sizeof path, "/rename?name=%s", name);
     return on_target(s, "POST", path, NULL);
 }
@@ -366,6 +378,9 @@ static const struct change_name {
     {rename_it, "renaming", "rename"},
     {replace_it, "replacement", NULL},
     {replace_network, "replacement of the network", NULL},
+    {remove_scratch, "removal of the scratch", NULL},
+    {replace_scratch, "replacement of the scratch", NULL},
+    {join_scratch, "a foreign container's sharing", NULL},
     {execute, "exec", "exec"},
     {upload, "upload", NULL},
     {upload_scratch, "upload to the scratch", NULL},

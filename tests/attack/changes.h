@@ -19,6 +19,15 @@ typedef struct stage {
     bool refused; /* the engine declined the change, so nothing has changed */
 } stage;
 
+/* The head of a foreign container's name. */
+#define STAGE_FOREIGNER "cordon-attack-foreigner"
+
+/* A name that hardly another run of the test has. */
+void stage_own_name(const stage *s, const char *head, char ret_name[64]);
+
+/* By hand: with CORDON_ATTACK_TARGET="keeper scratch" only what is about these roles. */
+bool stage_asked_for(cordon_role role);
+
 /* False when it could not even be asked for. */
 typedef bool change_fn(stage *s);
 
@@ -30,6 +39,9 @@ change_fn disconnect;         /* the target from the vendor network */
 change_fn rename_it;
 change_fn replace_it;      /* removed and made again, same name and configuration */
 change_fn replace_network; /* the vendor network, the same way */
+change_fn remove_scratch;
+change_fn replace_scratch; /* removed and made again, same name, labels and options */
+change_fn join_scratch;    /* a foreign container mounts it */
 change_fn execute;
 change_fn upload;         /* PUT of an archive into the root */
 change_fn upload_scratch; /* the same into the scratch */

@@ -196,6 +196,21 @@ bool play_edit(liar_exchange *x, const char *path, const char *value, const char
 
 /* --- Beginning and end ------------------------------------------------------------------------ */
 
+bool play_two_steps(play_steps *s, const char *script, const char *deadline, call *ret_call)
+{
+    static unsigned number;
+    char name[32];
+    char text[320];
+    (void)snprintf(name, sizeof name, "two-steps-%u.json", ++number);
+    (void)snprintf(s->approved, sizeof s->approved, "[\"true\"], [\"sh\", \"-c\", \"%s\"]", script);
+    (void)snprintf(text, sizeof text,
+                   "[{\"run\": [\"true\"]}, {\"run\": [\"sh\", \"-c\", \"%s\"]}]\n", script);
+    const char *const options[] = {"--deadline", deadline, "--steps", real_path(name), NULL};
+    memcpy(s->options, options, sizeof options);
+    *ret_call = (call){.options = s->options, .approved = s->approved, .network = "none"};
+    return real_file(name, text);
+}
+
 bool play_begin(play *p, call what, const play_hooks *hooks)
 {
     const liar_hooks own = {p, on_ask, on_answer, on_piece};

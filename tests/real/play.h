@@ -63,6 +63,18 @@ bool play_begin(play *p, call what, const play_hooks *hooks);
 /* Waits for the end of it, and ends the liar. */
 bool play_end(play *p, outcome *ret_outcome);
 
+/* The words of a run of two steps; must stay where they are while it is started. */
+typedef struct play_steps {
+    const char *options[5];
+    char approved[256];
+} play_steps;
+
+/*
+ * A call of two steps without a network, which share a scratch: `true`, and a shell's script (no
+ * quotes in it). deadline: as the option has it.
+ */
+bool play_two_steps(play_steps *s, const char *script, const char *deadline, call *ret_call);
+
 /* Path of the engine's socket. */
 const char *play_engine_path(void);
 
