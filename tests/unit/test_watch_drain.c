@@ -104,9 +104,9 @@ static int drain(rig *value, cordon_err *err)
     return cordon_watch_drain(&value->watch, &value->refusal, err);
 }
 
-#define DIES   SAMPLE_STEP " 5\n"
-#define STARTS SAMPLE_STEP " 4\n"
-#define EXECED SAMPLE_STEP " 17\n"
+#define DIES   SAMPLE_STEP " 6\n"
+#define STARTS SAMPLE_STEP " 5\n"
+#define EXECED SAMPLE_STEP " 18\n"
 
 static void a_quiet_stream_is_fine(void)
 {
