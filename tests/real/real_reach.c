@@ -113,8 +113,13 @@ static void a_killed_cordon_takes_its_ssh_along(void)
     cordon_auto(running) r = {0};
     cordon_auto(outcome) o = {0};
     const char *endpoint = ways_ssh_endpoint("there", NULL);
-    const call what = {
-        .endpoint = endpoint, .settings = settings(true), .argv = SHELL("echo up; sleep 600")};
+    char runtime[128];
+    /* A killed Cordon leaves the folder of its private socket. */
+    (void)snprintf(runtime, sizeof runtime, "XDG_RUNTIME_DIR=%s", real.folder);
+    const call what = {.endpoint = endpoint,
+                       .variables = WORDS(runtime),
+                       .settings = settings(true),
+                       .argv = SHELL("echo up; sleep 600")};
     REQUIRE(cordon_start(&what, &r));
     CHECK(child_hear(&r.process, "up\n", REAL_PATIENCE_MS));
     CHECK(ways_process_has("engine.sock:"));
