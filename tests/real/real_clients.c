@@ -122,7 +122,8 @@ static bool read_proxy(const running *r, char address[64], char port[8])
 /*
  * Rootless Podman 5 carries everything through pasta, which drops what comes faster than it can
  * pass on and knows no selective acknowledgement: an upload of some MiB may take minutes there,
- * with and without a proxy. What is sent is whole all the same, and that is asked.
+ * with and without a proxy. And now and then it resets a connection whose one side was shut while
+ * MiB were under way from the other. What is small is whole all the same, and that is asked.
  */
 static int kibibytes(void)
 {

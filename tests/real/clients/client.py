@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's clients through the proxy: urllib, and TLS by hand whose sending side is shut early.
 
-client.py PROXY_ADDRESS PROXY_PORT HOST (get | half)
+client.py PROXY_ADDRESS PROXY_PORT HOST (get | half KIBIBYTES)
 """
 import hashlib
 import os
@@ -10,7 +10,7 @@ import ssl
 import sys
 import urllib.request
 
-address, port, host, what = sys.argv[1:]
+address, port, host, what = sys.argv[1:5]
 context = ssl.create_default_context()
 context.check_hostname = False
 context.verify_mode = ssl.CERT_NONE
@@ -24,8 +24,8 @@ def get():
 
 
 def half():
-    """The request's last byte is the last that is ever sent; 4 MiB are still due then."""
-    size = 4 << 20
+    """The request's last byte is the last that is ever sent; all of the answer is still due then."""
+    size = int(sys.argv[5]) << 10
     raw = socket.create_connection((address, int(port)), 20)
     raw.sendall(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n".encode())
     head = b""
