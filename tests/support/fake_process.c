@@ -129,6 +129,10 @@ static bool send_report(gate *g)
         fake_complain(g->c->fake, "fake gate: %s", err.message);
         return false;
     }
+    /* In one piece with the report, so that they are there when the release is about to be sent. */
+    if (g->script.fault == FAKE_GATE_TALKS &&
+        cordon_buf_append_text(&frame.bytes, "hello\n", &err) != 0)
+        return false;
     size_t length = frame.bytes.length;
     if (g->script.fault == FAKE_GATE_REPLAY)
         frame.bytes.data[length / 2] ^= 1;
@@ -138,8 +142,6 @@ static bool send_report(gate *g)
         put_as(g->c, 3, frame.bytes.data, length);
     else
         put_stdout(g->c, frame.bytes.data, length);
-    if (g->script.fault == FAKE_GATE_TALKS)
-        put_text(g->c, CORDON_STDCOPY_STDOUT, "hello\n");
     return g->script.fault != FAKE_GATE_CUT;
 }
 
