@@ -185,7 +185,7 @@ static void a_client_that_the_engine_does_not_know_is_not_served(void)
     "DOCKER_API_VERSION=1.12", "http_proxy=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9",   \
         "ALL_PROXY=socks5://127.0.0.1:9", "DOCKER_TLS_VERIFY=1"
 
-static void a_run_works_by_the_name_of_a_context_or_connection(void)
+static void UX5_a_run_works_by_a_name_whatever_else_the_environment_holds(void)
 {
     cordon_auto(ways_tls) tls = {0};
     cordon_auto(outcome) o = {0};
@@ -245,6 +245,6 @@ REAL_MAIN("real_reach", TEST(keys_are_made), TEST(a_run_works_through_ssh),
           TEST(a_worktree_is_not_on_that_machine), TEST(a_way_that_leads_nowhere_says_so),
           TEST(a_killed_cordon_takes_its_ssh_along), TEST(a_run_works_over_mutual_tls),
           TEST(a_client_that_the_engine_does_not_know_is_not_served),
-          TEST(a_run_works_by_the_name_of_a_context_or_connection),
+          TEST(UX5_a_run_works_by_a_name_whatever_else_the_environment_holds),
           TEST(a_run_works_by_a_variable_with_a_name),
           TEST(a_name_that_leads_nowhere_never_falls_back))

@@ -388,8 +388,8 @@ static void a_source_that_fails_or_ends_early_ends_the_call(void)
                 CORDON_ERR_INDETERMINATE, "shorter than announced");
 }
 
-/* Case UX5: nothing in the environment leads engine calls elsewhere. */
-static void proxies_and_netrc_in_the_environment_are_ignored(void)
+/* Nothing in the environment leads engine calls elsewhere. */
+static void UX5_proxies_and_netrc_in_the_environment_are_ignored(void)
 {
     static const char *const names[] = {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy",
                                         "https_proxy"};
@@ -437,18 +437,21 @@ static void escaping_keeps_only_unreserved_bytes(void)
     CHECK_STR(cordon_buf_text(&out), "aZ0-._~%20%2F%3F%26%3D%25%22%7B%7D%C3%A9%0A");
 }
 
-CORDON_TEST_MAIN(
-    "httpc", TEST(status_headers_and_body_come_back), TEST(what_is_sent_is_plain),
-    TEST(every_method_frames_its_body_right), TEST(chunked_and_dripping_answers_are_whole),
-    TEST(one_connection_serves_many_calls), TEST(a_connection_that_died_idle_is_replaced),
-    TEST(a_change_is_sent_once_and_its_lost_answer_is_indeterminate),
-    TEST(broken_answers_are_protocol_errors_and_indeterminate_for_changes),
-    TEST(LC4_a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoint),
-    TEST(LC4_an_endless_drip_does_not_move_the_deadline),
-    TEST(LC4_half_a_head_is_a_timeout_and_chunks_for_ever_have_a_ceiling),
-    TEST(an_expired_deadline_sends_nothing), TEST(cancel_ends_a_call_that_waits),
-    TEST(unusable_requests_are_refused_before_anything_is_sent),
-    TEST(a_large_body_is_streamed_from_its_source),
-    TEST(a_source_that_fails_or_ends_early_ends_the_call),
-    TEST(proxies_and_netrc_in_the_environment_are_ignored), TEST(redirects_are_answers_like_others),
-    TEST(LC6_dispositions_of_signals_are_left_alone), TEST(escaping_keeps_only_unreserved_bytes))
+CORDON_TEST_MAIN("httpc", TEST(status_headers_and_body_come_back), TEST(what_is_sent_is_plain),
+                 TEST(every_method_frames_its_body_right),
+                 TEST(chunked_and_dripping_answers_are_whole),
+                 TEST(one_connection_serves_many_calls),
+                 TEST(a_connection_that_died_idle_is_replaced),
+                 TEST(a_change_is_sent_once_and_its_lost_answer_is_indeterminate),
+                 TEST(broken_answers_are_protocol_errors_and_indeterminate_for_changes),
+                 TEST(LC4_a_server_that_never_answers_is_a_timeout_that_names_call_and_endpoint),
+                 TEST(LC4_an_endless_drip_does_not_move_the_deadline),
+                 TEST(LC4_half_a_head_is_a_timeout_and_chunks_for_ever_have_a_ceiling),
+                 TEST(an_expired_deadline_sends_nothing), TEST(cancel_ends_a_call_that_waits),
+                 TEST(unusable_requests_are_refused_before_anything_is_sent),
+                 TEST(a_large_body_is_streamed_from_its_source),
+                 TEST(a_source_that_fails_or_ends_early_ends_the_call),
+                 TEST(UX5_proxies_and_netrc_in_the_environment_are_ignored),
+                 TEST(redirects_are_answers_like_others),
+                 TEST(LC6_dispositions_of_signals_are_left_alone),
+                 TEST(escaping_keeps_only_unreserved_bytes))
