@@ -255,7 +255,7 @@ static int write_event(const cordon_egress_event *event, bool addresses, cordon_
 
 int cordon_egress_event_json(const cordon_egress_event *event, cordon_buf *out, cordon_err *err)
 {
-    cordon_auto(cordon_buf) text = cordon_buf_make(2 * CORDON_EGRESS_EVENT_MAX);
+    cordon_auto(cordon_buf) text = cordon_buf_make((size_t)2 * CORDON_EGRESS_EVENT_MAX);
 
     if (write_event(event, true, &text, err) != 0)
         return -1;

@@ -63,15 +63,22 @@ static size_t span(piece from, const char *allowed)
     return length;
 }
 
+/* The word at the head of a piece, and nothing behind it. */
+static bool is_word(piece from, const char *word)
+{
+    size_t length = span(from, BARE);
+    return equals((piece){from.text, length}, word) && is_rest(after(from, length));
+}
+
 /*
  * "basic" without escapes, or 'literal', at the head of a piece.
  * @return what stands in the quotes and how long it is with them; false for anything else
  */
 static bool take_string(piece from, piece *ret_inner, size_t *ret_length)
 {
-    char quote = from.length > 0 ? from.text[0] : '\0';
-    if (quote != '"' && quote != '\'')
+    if (from.length == 0 || (from.text[0] != '"' && from.text[0] != '\''))
         return false;
+    char quote = from.text[0];
     const char *end = memchr(from.text + 1, quote, from.length - 1);
     if (!end)
         return false;
@@ -127,8 +134,7 @@ static int read_pair(const reader *r, piece line, cordon_err *err)
     if (key.length == 0 || rest.length == 0 || rest.text[0] != '=')
         return fail(r, "is not KEY = VALUE", err);
     rest = trim(after(rest, 1));
-    if (equals(key, "is_machine") && rest.length >= 4 &&
-        (memcmp(rest.text, "true", 4) == 0 || memcmp(rest.text, "fals", 4) == 0))
+    if (equals(key, "is_machine") && (is_word(rest, "true") || is_word(rest, "false")))
         return 0;
     if (!take_string(rest, &value, &length) || !is_rest(after(rest, length)))
         return fail(r, "is not KEY = \"VALUE\" without escapes", err);

@@ -238,6 +238,12 @@ static void service_reap(pid_t group)
     (void)service_group_gone(group, cordon_deadline_in_ms(SERVICE_STOP_GRACE_MS, -1));
 }
 
+static void free_text(char **text)
+{
+    free(*text);
+    *text = NULL;
+}
+
 void cordon_service_stop(cordon_service *service)
 {
     if (service->pid > 0) {
@@ -248,9 +254,9 @@ void cordon_service_stop(cordon_service *service)
         (void)unlink(service->socket_path);
     if (service->folder != NULL)
         (void)rmdir(service->folder);
-    free(service->program);
-    free(service->socket_path);
-    free(service->folder);
+    free_text(&service->program);
+    free_text(&service->socket_path);
+    free_text(&service->folder);
     *service = (cordon_service){0};
 }
 

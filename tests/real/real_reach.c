@@ -42,7 +42,7 @@ static void a_run_works_through_ssh(void)
     CHECK_CONTAINS(outcome_err(&o), endpoint);
     CHECK_CONTAINS(outcome_err(&o), ", because --engine is \"real\"");
     EXPECT_NOTHING_LEFT(&o);
-    CHECK(!ways_process_has("engine.sock:"));
+    CHECK(!ways_ssh_forwards(NULL));
     CHECK(access(real_path("ssh/master"), F_OK) != 0); /* no connection is shared */
 }
 
@@ -87,13 +87,13 @@ static void a_worktree_is_not_on_that_machine(void)
 
 static void a_way_that_leads_nowhere_says_so(void)
 {
-    static const struct {
+    const struct {
         const char *alias;
         const char *path;
         const char *says;
     } rows[] = {
         {"stranger", NULL, "Host key verification failed"},
-        {"there", "/nonexistent/engine.sock", "open failed"},
+        {"there", real_path("nowhere.sock"), "open failed"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cordon_auto(outcome) o = {0};
@@ -103,8 +103,8 @@ static void a_way_that_leads_nowhere_says_so(void)
         EXPECT_KIND(&o, "error", 125);
         EXPECT_LINE(&o, endpoint, rows[i].says);
         EXPECT_NOTHING_LEFT(&o);
+        CHECK(!ways_ssh_forwards(rows[i].path));
     }
-    CHECK(!ways_process_has("engine.sock:"));
 }
 
 /* The command runs on, is collected through a new ssh, and the old one has gone with its cordon. */
@@ -122,12 +122,12 @@ static void a_killed_cordon_takes_its_ssh_along(void)
                        .argv = SHELL("echo up; sleep 600")};
     REQUIRE(cordon_start(&what, &r));
     CHECK(child_hear(&r.process, "up\n", REAL_PATIENCE_MS));
-    CHECK(ways_process_has("engine.sock:"));
+    CHECK(ways_ssh_forwards(NULL));
     (void)kill(r.process.pid, SIGKILL);
     CHECK(child_finish(&r.process, REAL_PATIENCE_MS));
-    for (int i = 0; i < 1000 && ways_process_has("engine.sock:"); i++)
+    for (int i = 0; i < 1000 && ways_ssh_forwards(NULL); i++)
         (void)usleep(20000);
-    CHECK(!ways_process_has("engine.sock:"));
+    CHECK(!ways_ssh_forwards(NULL));
     const call collect = {.verb = "gc", .endpoint = endpoint, .settings = settings(true)};
     REQUIRE(cordon_call(&collect, &o));
     CHECK_INT(o.process.status, 0);

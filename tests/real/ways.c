@@ -51,13 +51,17 @@ bool ways_ssh(void)
     return script(SSH_SCRIPT);
 }
 
+static const char *own_socket(void)
+{
+    return real.endpoint + strlen("unix://");
+}
+
 const char *ways_ssh_endpoint(const char *alias, const char *path)
 {
     static char texts[8][256];
     static unsigned next;
     char *text = texts[next++ % 8];
-    const char *socket = path ? path : real.endpoint + strlen("unix://");
-    (void)snprintf(text, sizeof texts[0], "ssh://root@%s%s", alias, socket);
+    (void)snprintf(text, sizeof texts[0], "ssh://root@%s%s", alias, path ? path : own_socket());
     return text;
 }
 
@@ -73,11 +77,13 @@ static bool command_line_has(const char *pid, const char *text)
     return length > 0 && memmem(line, (size_t)length, text, strlen(text)) != NULL;
 }
 
-bool ways_process_has(const char *text)
+bool ways_ssh_forwards(const char *path)
 {
+    char text[256];
     DIR *proc = opendir("/proc");
     const struct dirent *entry;
     bool found = false;
+    (void)snprintf(text, sizeof text, "engine.sock:%s", path ? path : own_socket());
     while (proc && (entry = readdir(proc)))
         found = found || (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
                           command_line_has(entry->d_name, text));

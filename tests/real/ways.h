@@ -18,8 +18,8 @@ bool ways_ssh(void);
 /* "ssh://root@ALIAS" and the engine's socket, or path. Each call has its own buffer, of 8. */
 const char *ways_ssh_endpoint(const char *alias, const char *path);
 
-/* True if a process has this text in its command line. */
-bool ways_process_has(const char *text);
+/* True while an ssh forwards to the engine's socket, or to path; whoever started it. */
+bool ways_ssh_forwards(const char *path);
 
 /*
  * Certificates below "tls" (ca, server, client, and "other-*" of another authority), and a
