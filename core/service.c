@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,13 +189,29 @@ void cordon_service_explain(const cordon_service *service, cordon_err *err)
     err->refusal = told.refusal;
 }
 
+/*
+ * True once somebody accepts there. That the socket exists says too little: between bind(2) and
+ * listen(2) a connection is refused.
+ */
+static bool service_listens(const char *socket_path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(socket_path);
+    cordon_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0 || length >= sizeof(address.sun_path))
+        return false;
+    memcpy(address.sun_path, socket_path, length);
+    /* EAGAIN: it listens, and has more to do than it asked for. */
+    return connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN;
+}
+
 int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err *err)
 {
     for (;;) {
-        struct stat st;
         int status;
 
-        if (stat(service->socket_path, &st) == 0 && S_ISSOCK(st.st_mode))
+        if (service_listens(service->socket_path))
             return 0;
         if (waitpid(service->pid, &status, WNOHANG) == service->pid) {
             (void)CORDON_FAIL(err, CORDON_ERR_UNREACHABLE,

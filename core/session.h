@@ -64,7 +64,7 @@ int cordon_service_forward(const cordon_service_route *route, const char *runtim
 /* Adds the last of what the program said, made printable and cut, to an error's message. */
 void cordon_service_explain(const cordon_service *service, cordon_err *err);
 
-/* Waits until the socket exists or the process has ended. */
+/* Waits until somebody listens on the socket or the process has ended. */
 int cordon_service_await(cordon_service *service, cordon_deadline dl, cordon_err *err)
     __attribute__((warn_unused_result));
 

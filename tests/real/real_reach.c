@@ -121,7 +121,8 @@ static void a_killed_cordon_takes_its_ssh_along(void)
                        .settings = settings(true),
                        .argv = SHELL("echo up; sleep 600")};
     REQUIRE(cordon_start(&what, &r));
-    CHECK(child_hear(&r.process, "up\n", REAL_PATIENCE_MS));
+    TEST_RECORDF(child_hear(&r.process, "up\n", REAL_PATIENCE_MS), "no command: %.600s",
+                 cordon_buf_text(&r.process.err));
     CHECK(ways_ssh_forwards(NULL));
     (void)kill(r.process.pid, SIGKILL);
     CHECK(child_finish(&r.process, REAL_PATIENCE_MS));

@@ -163,6 +163,21 @@ static void a_file_in_place_of_the_socket_is_not_waited_out_as_one(void)
                 CORDON_ERR_TIMEOUT, "engine");
 }
 
+static void a_socket_on_which_nobody_listens_yet_is_waited_for(void)
+{
+    cordon_auto(rig) r = {0};
+    REQUIRE_OK(rig_start(&r, "exec perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) and "
+                             "bind(S, sockaddr_un($ARGV[0])) or die; sleep 600' \"$1\"")
+                   ? 0
+                   : -1,
+               r.err);
+    for (int i = 0; i < 2000 && access(r.service.socket_path, F_OK) != 0; i++)
+        (void)usleep(10000);
+    REQUIRE(access(r.service.socket_path, F_OK) == 0);
+    CHECK_FAILS(cordon_service_await(&r.service, cordon_deadline_in_ms(300, -1), &r.err), r.err,
+                CORDON_ERR_TIMEOUT, "engine");
+}
+
 static void one_that_ignores_term_is_killed_with_all_that_it_started(void)
 {
     cordon_auto(rig) r = {0};
@@ -312,6 +327,7 @@ CORDON_TEST_MAIN("service", TEST(it_comes_up_and_goes_with_the_session),
                  TEST(a_program_that_is_not_there_is_unreachable),
                  TEST(one_that_never_comes_up_ends_at_the_deadline),
                  TEST(a_file_in_place_of_the_socket_is_not_waited_out_as_one),
+                 TEST(a_socket_on_which_nobody_listens_yet_is_waited_for),
                  TEST(one_that_ignores_term_is_killed_with_all_that_it_started),
                  TEST(it_gets_a_clean_process), TEST(an_engine_that_is_not_served_leaves_nothing),
                  TEST(without_a_place_for_the_socket_nothing_is_started),
