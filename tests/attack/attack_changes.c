@@ -279,11 +279,15 @@ static bool is_seen_before_told(const attack *a, const outcome *o)
  * Podman 4 cuts its event log when it has grown, and ends the streams that follow it; now and then
  * it cannot set a container up while others are removed; and it loses an event when many runs come
  * and go. The first two end a run before its release, whatever is done to it; the third shows in
- * that the engine, asked for its own record, has no such event. Then the attack is made once more.
+ * that the engine, asked for its own record, has no such event. And on a busy machine any engine's
+ * runtime may fail to start a container ("cannot start a stopped process"), before there was an
+ * attack. Then the attack is made once more.
  */
 static bool is_engines_own_failure(const attack *a, const outcome *o)
 {
     const char *message = receipt_text(o, "result.message");
+    if (!a->asked && test_same(receipt_text(o, "result.kind"), "not_started"))
+        return true;
     if (real_is_docker())
         return false;
     if (message &&
