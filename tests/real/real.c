@@ -93,9 +93,8 @@ const char *real_marker(void)
     return text;
 }
 
-bool real_process_left(void)
+bool real_process_has(const char *text)
 {
-    const char *text = real_marker();
     bool found = false;
     DIR *proc = opendir("/proc");
     const struct dirent *entry;
@@ -105,6 +104,11 @@ bool real_process_left(void)
     if (proc)
         (void)closedir(proc);
     return found;
+}
+
+bool real_process_left(void)
+{
+    return real_process_has(real_marker());
 }
 
 /* --- Main ------------------------------------------------------------------------------------ */

@@ -160,7 +160,9 @@ bool expect_exited(const outcome *o, int code, unsigned line, const char *file);
 bool expect_line(const outcome *o, const char *const *parts, unsigned line, const char *file);
 bool expect_nothing_left(const outcome *o, unsigned line, const char *file);
 
-/* True if a process of any namespace has the marker in its command line. */
+/* True if a process of any namespace has this text in its command line. */
+bool real_process_has(const char *text);
+/* The same with the marker. */
 bool real_process_left(void);
 
 /* --- The engine, asked directly (rest.c) ------------------------------------------------------ */

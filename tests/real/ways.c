@@ -2,7 +2,6 @@
 /* Keys, certificates and servers of the tests' own; see ways.h. */
 #include "ways.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -65,31 +64,11 @@ const char *ways_ssh_endpoint(const char *alias, const char *path)
     return text;
 }
 
-static bool command_line_has(const char *pid, const char *text)
-{
-    char path[64];
-    char line[8192];
-    (void)snprintf(path, sizeof path, "/proc/%.20s/cmdline", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, line, sizeof line) : -1;
-    if (fd >= 0)
-        (void)close(fd);
-    return length > 0 && memmem(line, (size_t)length, text, strlen(text)) != NULL;
-}
-
 bool ways_ssh_forwards(const char *path)
 {
     char text[256];
-    DIR *proc = opendir("/proc");
-    const struct dirent *entry;
-    bool found = false;
     (void)snprintf(text, sizeof text, "engine.sock:%s", path ? path : own_socket());
-    while (proc && (entry = readdir(proc)))
-        found = found || (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-                          command_line_has(entry->d_name, text));
-    if (proc)
-        (void)closedir(proc);
-    return found;
+    return real_process_has(text);
 }
 
 #define TLS_SCRIPT                                                                                 \

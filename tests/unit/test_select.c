@@ -6,29 +6,8 @@
 
 #include "address.h"
 #include "support/folder.h"
+#include "support/select_machine.h"
 #include "support/test.h"
-
-/* What the imagined machine has. */
-typedef struct machine {
-    const char *sockets[4];
-    const char *programs[2];
-} machine;
-
-static bool has(const char *const *paths, size_t count, const char *path)
-{
-    for (size_t i = 0; i < count && paths[i]; i++)
-        if (strcmp(paths[i], path) == 0)
-            return true;
-    return false;
-}
-
-static bool machine_probe(void *context, cordon_probe_question question, const char *path)
-{
-    const machine *m = context;
-    if (question == CORDON_PROBE_SOCKET)
-        return has(m->sockets, 4, path);
-    return has(m->programs, 2, path);
-}
 
 #define TWO_ENGINES                                                                                \
     "engines = ( { name = \"laptop\"; kind = \"docker\"; endpoint = \"unix:///l.sock\"; },\n"      \
